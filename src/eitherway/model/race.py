@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A race: operations of a trace whose order nothing decided."""
+
+from dataclasses import dataclass
+
+from eitherway.model.words import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Operations of one trace, by index, in the order seen.
+
+    `pattern` says more where the kind has sorts: "RWR" of an atomicity violation, for example.
+    """
+
+    kind: Kind
+    operations: tuple[int, ...]
+    pattern: str = ""

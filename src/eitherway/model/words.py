@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The closed vocabularies of the model: worlds, kinds, classes, and what an operation can be.
+
+The string values appear in findings, files and reports, so they are contracts; the integer values
+appear in recordings, so a number is never given a second meaning.
+"""
+
+from enum import IntEnum, IntFlag, StrEnum
+
+
+class World(StrEnum):
+    """Where the actors live."""
+
+    THREADS = "threads"
+    PROCESSES = "processes"
+    KERNEL = "kernel"
+
+
+class Kind(StrEnum):
+    """What sort of thing a finding tells."""
+
+    DATA_RACE = "data-race"
+    LOAD_STORE = "load-store"
+    WAIT_WAKEUPS = "wait-wakeups"
+    WAKEUP_WAITS = "wakeup-waits"
+    TOCTOU = "toctou"
+    ATOMICITY = "atomicity"
+    DEADLOCK = "deadlock"
+    LOST_WAKEUP = "lost-wakeup"
+    LOCK_MISUSE = "lock-misuse"
+    MEMORY_ERROR = "memory-error"
+    HANG = "hang"
+    FAILURE = "failure"
+
+
+class Class(StrEnum):
+    """What the other order does, in the words of Portend, most severe first."""
+
+    SPEC_VIOLATED = "spec-violated"
+    OUTPUT_DIFFERS = "output-differs"
+    UNJUDGED = "unjudged"
+    INCONCLUSIVE = "inconclusive"
+    K_WITNESS_HARMLESS = "k-witness-harmless"
+    SINGLE_ORDERING = "single-ordering"
+
+    @property
+    def severity(self) -> int:
+        """Higher is worse; when runs disagree, the worse class is kept."""
+        order = list(Class)
+        return len(order) - order.index(self)
+
+
+class Arm(StrEnum):
+    """The arms of an experiment on a race."""
+
+    FLIP = "flip"
+    CONTROL = "control"
+    PREFIX = "prefix"
+
+
+class OpKind(IntEnum):
+    """What one operation does to its object."""
+
+    LOAD = 1
+    STORE = 2
+    UPDATE = 3  # loads and stores in one step that nothing can come between
+
+    ACQUIRE = 8  # takes a lock
+    RELEASE = 9  # gives it back
+
+    WAIT = 16  # ends when a matching WAKE has happened
+    WAKE = 17  # may end a matching WAIT
+
+    START = 24  # creates an actor; the object is the new actor
+    BEGIN = 25  # first operation of an actor
+    END = 26  # last operation of an actor
+    JOIN = 27  # waits for the end of one given actor
+
+    OTHER = 32  # keeps its place in the order, touches nothing we model
+
+
+class OpFlag(IntFlag):
+    """Properties of one operation."""
+
+    NONE = 0
+    ATOMIC = 1  # two atomic accesses never make a data race with each other
+    TRY = 2  # gives up instead of waiting
+    SHARED = 4  # the reader side of a lock
+    FAILED = 8  # the call did not do its work (a try-lock that found the lock taken, an error return)
+    WILDCARD = 16  # a WAIT that any one of several WAKEs can end
+    BLOCKED = 32  # never returned in this run
+    CUMULATIVE = 64  # a WAKE whose effect adds to that of others (bytes in a stream)
+
+
+class EdgeKind(IntEnum):
+    """Why one operation came before another."""
+
+    INHERENT = 1  # it could not be the other way: start, join, wake, data that was read
+    CHANCE = 2  # which of two critical sections came first; another run may swap them
+
+
+STORES = frozenset({OpKind.STORE, OpKind.UPDATE})
+ACCESSES = frozenset({OpKind.LOAD, OpKind.STORE, OpKind.UPDATE})
