@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every target does all its set-up and leaves the tool at .venv/bin/eitherway.
+
+.PHONY: help setup demo test lint format bench generate wheel clean
+.DEFAULT_GOAL := help
+
+PY := .venv/bin/python
+C_FILES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## build the tool into .venv
+	@tools/setup
+
+demo: setup ## see what works today, on a shipped example
+	@.venv/bin/eitherway demo
+
+test: ## run all tests
+	@tools/setup dev
+	$(PY) -m pytest -n 2 $(TESTS)
+
+lint: ## ruff, mypy --strict, clang-format
+	@tools/setup dev
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/clang-format --dry-run --Werror $(C_FILES)
+
+format: ## rewrite the sources as lint wants them
+	@tools/setup dev
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+	.venv/bin/clang-format -i $(C_FILES)
+
+bench: ## measure, and write the figures into docs/benchmarks.md
+	@tools/setup dev
+	$(PY) -m benchmarks
+
+generate: setup ## write again what comes from the descriptions in format/
+	$(PY) format/generate.py
+
+wheel: ## build the wheel into dist/
+	@tools/setup dev
+	$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean: ## remove everything that was built
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: finds the verb, and turns every ending into a message and an exit code.
+
+A verb is a module of this folder with HELP, `add_arguments` and `run`. Only the verb that is asked
+for is imported, so that `eitherway --version` does not pay for NumPy.
+"""
+
+import argparse
+import difflib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn, Protocol, cast
+
+from eitherway import __version__
+from eitherway.errors import Exit, Problem, UsageError
+
+VERBS = ("demo", "doctor", "races", "report")
+"""In the order a person meets them."""
+
+
+class Verb(Protocol):
+    """What a module of this folder offers."""
+
+    HELP: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Say which options the verb takes."""
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Do it; the exit code."""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, but a wrong command line is a `UsageError` (64) and not exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, fix=f"{self.prog} --help")
+
+
+def entry() -> NoReturn:
+    """What the installed `eitherway` command calls."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command line; never raises, never prints a traceback that is not our bug."""
+    try:
+        return _run(argv)
+    except Problem as problem:
+        print(_words(problem), file=sys.stderr)
+        return problem.exit_code
+    except BrokenPipeError:
+        # The reader went away (`eitherway races | head`); what is left in the buffer has no home.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.OK
+    except KeyboardInterrupt:
+        print("eitherway: interrupted", file=sys.stderr)
+        return 130  # 128 + SIGINT, as a shell says it
+    except Exception:
+        traceback.print_exc()
+        print("eitherway: this is a bug in EitherWay, not in your program", file=sys.stderr)
+        return Exit.OUR_BUG
+
+
+def _run(argv: Sequence[str]) -> int:
+    if not argv or argv[0] in ("-h", "--help", "help"):
+        _overview().print_help()
+        return Exit.OK if argv else Exit.USAGE
+    if argv[0] in ("-V", "--version"):
+        print(f"eitherway {__version__}")
+        return Exit.OK
+    verb = _verb(argv[0])
+    parser = Parser(prog=f"eitherway {argv[0]}", description=verb.HELP, allow_abbrev=False)
+    verb.add_arguments(parser)
+    status = verb.run(parser.parse_args(argv[1:]))
+    sys.stdout.flush()
+    return status
+
+
+def _verb(name: str) -> Verb:
+    if name not in VERBS:
+        close = difflib.get_close_matches(name, VERBS, n=1)
+        hint = f"did you mean '{close[0]}'? " if close else ""
+        kind = "option" if name.startswith("-") else "verb"
+        raise UsageError(f"there is no {kind} '{name}'; {hint}verbs: {', '.join(VERBS)}")
+    return cast(Verb, import_module(f"eitherway.cli.{name}"))
+
+
+def _overview() -> argparse.ArgumentParser:
+    width = max(map(len, VERBS))
+    lines = [f"  {name:<{width}}  {_verb(name).HELP}" for name in VERBS]
+    return argparse.ArgumentParser(
+        prog="eitherway",
+        usage="eitherway VERB [options]",
+        description="Two operations race when nothing decides their order. EitherWay finds them.",
+        epilog="\n".join(["verbs:", *lines, "", "eitherway VERB --help tells the options."]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _words(problem: Problem) -> str:
+    lines = [f"eitherway: {problem.message}"]
+    if problem.fix:
+        lines.append(f"  try: {problem.fix}")
+    if problem.instead:
+        lines.append(f"  without it: {problem.instead}")
+    return "\n".join(lines)
