@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual time: moves a little with every look at it, and jumps when nobody can run.
+//
+// So time never depends on how fast the machine is, and a loop that waits for a moment reaches it.
+#include "runtime.h"
+
+#include <errno.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STEP 1000 // nanoseconds that one look costs
+
+static int64_t elapsed; // since the start of the run
+static struct timespec base[2];
+
+static int64_t nanoseconds(const struct timespec *time) {
+    return time->tv_sec * 1000000000ll + time->tv_nsec;
+}
+
+int64_t ew_now(void) {
+    return elapsed += STEP;
+}
+
+void ew_clock_jump(int64_t when) {
+    if (when > elapsed)
+        elapsed = when;
+}
+
+void ew_clock_start(void) {
+    raw3(SYS_clock_gettime, CLOCK_REALTIME, (long)&base[0], 0);
+    raw3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&base[1], 0);
+}
+
+static bool is_virtual(clockid_t clock) {
+    return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME_COARSE ||
+           clock == CLOCK_MONOTONIC_COARSE || clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_BOOTTIME;
+}
+
+static const struct timespec *base_of(clockid_t clock) {
+    return &base[!(clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)];
+}
+
+int64_t ew_deadline(clockid_t clock, const struct timespec *when) {
+    int64_t deadline = nanoseconds(when) - nanoseconds(base_of(clock));
+    return deadline > elapsed ? deadline : elapsed;
+}
+
+EW_EXPORT int clock_gettime(clockid_t clock, struct timespec *result) {
+    if (!ew_running || !is_virtual(clock)) {
+        long error = raw3(SYS_clock_gettime, clock, (long)result, 0);
+        if (error < 0)
+            errno = (int)-error;
+        return error < 0 ? -1 : 0;
+    }
+    int64_t time = nanoseconds(base_of(clock)) + ew_now();
+    *result = (struct timespec){time / 1000000000, time % 1000000000};
+    return 0;
+}
+
+EW_EXPORT int gettimeofday(struct timeval *restrict result, void *restrict zone) {
+    (void)zone;
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    *result = (struct timeval){time.tv_sec, time.tv_nsec / 1000};
+    return 0;
+}
+
+EW_EXPORT time_t time(time_t *result) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (result)
+        *result = now.tv_sec;
+    return now.tv_sec;
+}
+
+static int sleep_until(int64_t deadline) {
+    while (ew_wait(&elapsed, deadline) == EW_WOKEN)
+        ;
+    return 0;
+}
+
+EW_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request,
+                              struct timespec *left) {
+    (void)left;
+    if (request->tv_nsec < 0 || request->tv_nsec > 999999999)
+        return EINVAL;
+    return sleep_until(flags & TIMER_ABSTIME ? ew_deadline(clock, request)
+                                             : ew_now() + nanoseconds(request));
+}
+
+EW_EXPORT int nanosleep(const struct timespec *request, struct timespec *left) {
+    int error = clock_nanosleep(CLOCK_MONOTONIC, 0, request, left);
+    if (error)
+        errno = error;
+    return error ? -1 : 0;
+}
+
+EW_EXPORT int usleep(useconds_t microseconds) {
+    return sleep_until(ew_now() + microseconds * 1000ll);
+}
+
+EW_EXPORT unsigned sleep(unsigned seconds) {
+    sleep_until(ew_now() + seconds * 1000000000ll);
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Switching between green threads: what a function call must keep, and the thread pointer. */
+
+        .text
+        .globl  ew_switch
+        .hidden ew_switch
+        .type   ew_switch, @function
+/* void ew_switch(void **save_sp, void *load_sp, uint64_t load_fs)
+ *
+ * The frame that stands on the stack of a thread that is not running:
+ *     sp -> mxcsr (4) | x87 control word (4) | r15 r14 r13 r12 rbx rbp | return address
+ */
+ew_switch:
+        .cfi_startproc
+        push    %rbp
+        push    %rbx
+        push    %r12
+        push    %r13
+        push    %r14
+        push    %r15
+        sub     $8, %rsp
+        stmxcsr (%rsp)
+        fnstcw  4(%rsp)
+        mov     %rsp, (%rdi)
+        mov     %rsi, %rsp
+        cmpb    $0, ew_has_fsgsbase(%rip)
+        je      1f
+        wrfsbase %rdx
+2:      ldmxcsr (%rsp)
+        fldcw   4(%rsp)
+        add     $8, %rsp
+        pop     %r15
+        pop     %r14
+        pop     %r13
+        pop     %r12
+        pop     %rbx
+        pop     %rbp
+        ret
+1:      mov     $158, %eax      /* arch_prctl(ARCH_SET_FS, load_fs) */
+        mov     $0x1002, %edi
+        mov     %rdx, %rsi
+        syscall
+        jmp     2b
+        .cfi_endproc
+        .size   ew_switch, . - ew_switch
+
+        .globl  ew_thread_start
+        .hidden ew_thread_start
+        .type   ew_thread_start, @function
+/* The return address in a new thread's first frame. No return address of its own: unwinders stop. */
+ew_thread_start:
+        .cfi_startproc
+        .cfi_undefined rip
+        xor     %ebp, %ebp
+        call    ew_thread_main
+        hlt
+        .cfi_endproc
+        .size   ew_thread_start, . - ew_thread_start
+
+        .section .note.GNU-stack, "", @progbits

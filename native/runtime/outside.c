@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for descriptors: the only way in which a thread of the target waits for the outside.
+#include "runtime.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct ew_thread *head; // threads that wait for descriptors, in order of arrival
+static uint32_t waiting, descriptors;
+
+static void add(struct ew_thread *thread) {
+    struct ew_thread **end = &head;
+    struct ew_thread *previous = NULL;
+    for (; *end; end = &(*end)->poll_next)
+        previous = *end;
+    *end = thread;
+    thread->poll_previous = previous;
+    thread->poll_next = NULL;
+    waiting++;
+    descriptors += thread->polled_count;
+}
+
+static void drop(struct ew_thread *thread) {
+    if (thread->poll_previous)
+        thread->poll_previous->poll_next = thread->poll_next;
+    else
+        head = thread->poll_next;
+    if (thread->poll_next)
+        thread->poll_next->poll_previous = thread->poll_previous;
+    waiting--;
+    descriptors -= thread->polled_count;
+}
+
+enum ew_woken ew_wait_outside(struct pollfd *polled, uint32_t count, int64_t deadline) {
+    struct ew_thread *self = ew_self;
+    self->polled = polled;
+    self->polled_count = count;
+    add(self);
+    enum ew_woken woken = ew_wait(polled, deadline);
+    drop(self);
+    return woken;
+}
+
+bool ew_outside_waited_for(void) {
+    return waiting != 0;
+}
+
+// One array for all of them; grows, and is kept.
+static struct pollfd *gather(void) {
+    static struct pollfd *all;
+    static size_t room;
+    if (descriptors > room) {
+        if (all)
+            raw3(SYS_munmap, (long)all, (long)(room * sizeof *all), 0);
+        room = descriptors * 2;
+        all = ew_pages(room * sizeof *all);
+    }
+    struct pollfd *at = all;
+    for (struct ew_thread *thread = head; thread; thread = thread->poll_next)
+        for (uint32_t i = 0; i < thread->polled_count; i++)
+            *at++ = thread->polled[i];
+    return all;
+}
+
+static long poll_all(struct pollfd *all, int64_t nanoseconds) {
+    struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    return raw6(SYS_ppoll, (long)all, descriptors, nanoseconds < 0 ? 0 : (long)&limit, 0, 0, 0);
+}
+
+bool ew_look_outside(int64_t nanoseconds) {
+    struct pollfd *all = gather(), *at = all;
+    long count = poll_all(all, nanoseconds);
+    if (count == -EINTR)
+        return true; // a handler ran, and may have changed anything
+    if (count <= 0)
+        return false;
+    for (struct ew_thread *thread = head; thread; thread = thread->poll_next) {
+        bool ready = false;
+        for (uint32_t i = 0; i < thread->polled_count; i++)
+            ready |= (at++)->revents != 0;
+        if (ready && thread->state == EW_BLOCKED)
+            ew_unblock(thread, false);
+    }
+    return true;
+}

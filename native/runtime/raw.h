@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// System calls without libc: inside the target, errno belongs to the target.
+#ifndef EITHERWAY_RAW_H
+#define EITHERWAY_RAW_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#if !defined(__x86_64__)
+#error "the runtime knows x86-64 only"
+#endif
+
+// Returns what the kernel returns: a value, or -errno.
+static inline long raw6(long number, long a, long b, long c, long d, long e, long f) {
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static inline long raw3(long number, long a, long b, long c) {
+    return raw6(number, a, b, c, 0, 0, 0);
+}
+
+static inline long raw1(long number, long a) {
+    return raw6(number, a, 0, 0, 0, 0, 0);
+}
+
+// The only way out of a state that must not be: says why on stderr and ends the process with 70.
+_Noreturn void ew_bug(const char *what);
+// This machine or program asks for something that is not supported: ends with 69.
+_Noreturn void ew_cannot(const char *what);
+
+// Private zeroed pages that cost nothing until touched. Never returns NULL.
+void *ew_pages(size_t bytes);
+
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the runtime know of each other.
+//
+// All threads of the target are green threads on one carrier: the kernel thread that ran main. So
+// nothing in here needs a lock or an atomic operation, and between two calls of `ew_point` or
+// `ew_wait` no other thread of the target can do anything.
+#ifndef EITHERWAY_RUNTIME_H
+#define EITHERWAY_RUNTIME_H
+
+#include "raw.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#define EW_EXPORT __attribute__((visibility("default")))
+#define EW_COLD __attribute__((noinline, cold))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+enum ew_state {
+    EW_READY,   // may go on
+    EW_BLOCKED, // waits for an object, a deadline or both
+    EW_ENDED,   // its function has returned; kept until joined
+};
+
+enum ew_woken { EW_WOKEN, EW_TIMED_OUT };
+
+#define EW_NEVER INT64_MAX // a deadline: nanoseconds of the virtual clock
+
+struct ew_thread {
+    void *sp;           // while it is not running
+    uint64_t fs;        // its thread pointer: glibc's TCB, also its pthread_t
+    uintptr_t *frames;  // next free entry of its shadow stack, while it is not running
+    uint32_t id;        // 0 is the first thread; never used again in one run
+    uint32_t ready_at;  // index into the ready list while EW_READY
+    enum ew_state state;
+    bool timed_out;
+    bool detached;
+    bool joined_by_someone;
+    bool owns_stack;
+
+    const void *waits_for; // while EW_BLOCKED on an object
+    struct ew_thread *wait_next, *wait_previous;
+    int64_t deadline;
+    struct pollfd *polled; // while it waits for descriptors
+    uint32_t polled_count;
+    struct ew_thread *poll_next, *poll_previous;
+
+    void *(*function)(void *);
+    void *argument, *result;
+    struct ew_donor *donor;
+    char *stack; // lowest usable byte of the stack it runs on
+    size_t stack_size;
+    uintptr_t *frames_base;
+    struct ew_tls_destructor *tls_destructors;
+    void **specific; // values of pthread keys; NULL until the first is set
+};
+
+extern struct ew_thread *ew_self;   // who runs; never NULL once started
+extern bool ew_running;             // false before start-up is over: calls go straight to libc
+extern uint8_t ew_has_fsgsbase;
+
+// --- scheduler.c
+
+// Why the scheduler is asked.
+enum ew_why {
+    EW_WHY_SYNC = 1,  // a synchronisation operation is about to happen
+    EW_WHY_ATOMIC,    // an atomic operation
+    EW_WHY_ACCESS,    // a plain access; only now and then, or at a place known to be shared
+    EW_WHY_BLOCKED,   // the running thread cannot go on
+    EW_WHY_YIELD,     // it offers its turn
+    EW_WHY_START,     // it has just created a thread
+    EW_WHY_END,       // it has ended
+};
+
+// A point at which another thread may go on instead.
+void ew_point(enum ew_why why);
+
+// Blocks the running thread until somebody wakes the object or the deadline passes. Other threads
+// run meanwhile; the caller checks again what it waited for.
+enum ew_woken ew_wait(const void *object, int64_t deadline);
+
+// Makes ready one thread that waits for the object (which one, the policy says); or all.
+bool ew_wake_one(const void *object);
+void ew_wake_all(const void *object);
+
+void ew_make_ready(struct ew_thread *thread);
+void ew_unblock(struct ew_thread *thread, bool timed_out);
+_Noreturn void ew_leave(void); // the running thread has ended: never comes back
+void ew_scheduler_start(struct ew_thread *first, const char *policy, uint64_t seed);
+
+uint32_t ew_thread_count(void);
+struct ew_thread *ew_thread_at(uint32_t id);
+void ew_thread_add(struct ew_thread *thread); // gives it its id and makes it ready
+
+// --- threads.c
+void ew_threads_start(struct ew_thread *first);
+
+// --- outside.c: what the kernel and other processes do
+
+// Blocks the running thread until one of the descriptors is ready or the deadline passes.
+enum ew_woken ew_wait_outside(struct pollfd *descriptors, uint32_t count, int64_t deadline);
+bool ew_outside_waited_for(void);
+// Lets those go on whose descriptors are ready; waits at most so long for one (-1: for ever).
+bool ew_look_outside(int64_t nanoseconds);
+
+// --- tsan_memory.c: plain accesses until the next decision point
+extern int64_t ew_accesses_left;
+extern uintptr_t *ew_frames; // next free entry of the running thread's shadow stack
+
+// --- clock.c
+int64_t ew_now(void);             // virtual nanoseconds
+void ew_clock_jump(int64_t when); // nobody can go on before
+void ew_clock_start(void);
+int64_t ew_deadline(clockid_t clock, const struct timespec *when);
+
+// --- trace.c: tells what happens to whoever listens
+enum ew_op { // the numbers of model.words.OpKind
+    EW_OP_LOAD = 1,
+    EW_OP_STORE = 2,
+    EW_OP_UPDATE = 3,
+    EW_OP_ACQUIRE = 8,
+    EW_OP_RELEASE = 9,
+    EW_OP_WAIT = 16,
+    EW_OP_WAKE = 17,
+    EW_OP_START = 24,
+    EW_OP_BEGIN = 25,
+    EW_OP_END = 26,
+    EW_OP_JOIN = 27,
+};
+enum ew_op_flag { // and of model.words.OpFlag
+    EW_FLAG_ATOMIC = 1,
+    EW_FLAG_TRY = 2,
+    EW_FLAG_SHARED = 4,
+    EW_FLAG_FAILED = 8,
+    EW_FLAG_WILDCARD = 16,
+    EW_FLAG_BLOCKED = 32,
+};
+extern bool ew_tracing;
+void ew_trace(enum ew_op op, unsigned flags, const void *object, size_t size, const void *pc);
+void ew_trace_ordered(enum ew_op op, unsigned flags, const void *object, size_t size, const void *pc,
+                      int order);
+void ew_trace_start(const char *path);
+void ew_trace_finish(void);
+
+#endif

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may run, who waits for what, and the switch between them.
+#include "runtime.h"
+#include "schedulers/policy.h"
+
+#include <string.h>
+
+void ew_switch(void **save_sp, void *load_sp, uint64_t load_fs);
+
+struct ew_thread *ew_self;
+bool ew_running;
+
+// Reserved address space, touched as threads come: a million threads over one run.
+#define THREADS_MAX (1u << 20)
+static struct ew_thread **threads;
+static uint32_t thread_count;
+static struct ew_thread **ready;
+static uint32_t ready_count;
+
+static const struct ew_policy *policy;
+
+// Waiting threads by object. Order within a bucket is order of arrival, so that nothing depends on
+// addresses; the hash only keeps buckets short.
+#define BUCKETS 4096
+static struct bucket {
+    struct ew_thread *head, *tail;
+} buckets[BUCKETS];
+static uint32_t deadlines; // how many threads wait with one
+
+static struct bucket *bucket_of(const void *object) {
+    return &buckets[((uintptr_t)object * 0x9E3779B97F4A7C15u) >> 52];
+}
+
+uint32_t ew_thread_count(void) {
+    return thread_count;
+}
+
+struct ew_thread *ew_thread_at(uint32_t id) {
+    return threads[id];
+}
+
+void ew_make_ready(struct ew_thread *thread) {
+    thread->state = EW_READY;
+    thread->ready_at = ready_count;
+    ready[ready_count++] = thread;
+}
+
+static void make_unready(struct ew_thread *thread, enum ew_state state) {
+    struct ew_thread *last = ready[--ready_count];
+    ready[thread->ready_at] = last;
+    last->ready_at = thread->ready_at;
+    thread->state = state;
+}
+
+void ew_thread_add(struct ew_thread *thread) {
+    if (thread_count == THREADS_MAX)
+        ew_cannot("more than a million threads in one run");
+    thread->id = thread_count;
+    threads[thread_count++] = thread;
+    ew_make_ready(thread);
+}
+
+static void switch_to(struct ew_thread *next) {
+    struct ew_thread *previous = ew_self;
+    if (next == previous)
+        return;
+    previous->frames = ew_frames;
+    ew_frames = next->frames;
+    ew_self = next;
+    ew_switch(&previous->sp, next->sp, next->fs);
+}
+
+// The outside is looked at now and then even while somebody is ready, lest it starve.
+#define LOOK_EVERY 64
+static uint32_t decisions;
+
+static struct ew_thread *choose(enum ew_why why) {
+    ew_accesses_left = policy->accesses();
+    if (++decisions % LOOK_EVERY == 0 && ew_outside_waited_for())
+        ew_look_outside(0);
+    if (ready_count == 1)
+        return ready[0];
+    const struct ew_choice choice = {why, ready, ready_count,
+                                     ew_self->state == EW_READY ? ew_self : NULL};
+    return ready[policy->next(&choice)];
+}
+
+void ew_point(enum ew_why why) {
+    if (LIKELY(ew_running))
+        switch_to(choose(why));
+}
+
+// --- waiting
+
+static void enqueue(struct ew_thread *thread, const void *object) {
+    struct bucket *bucket = bucket_of(object);
+    thread->waits_for = object;
+    thread->wait_next = NULL;
+    thread->wait_previous = bucket->tail;
+    if (bucket->tail)
+        bucket->tail->wait_next = thread;
+    else
+        bucket->head = thread;
+    bucket->tail = thread;
+}
+
+static void dequeue(struct ew_thread *thread) {
+    struct bucket *bucket = bucket_of(thread->waits_for);
+    if (thread->wait_previous)
+        thread->wait_previous->wait_next = thread->wait_next;
+    else
+        bucket->head = thread->wait_next;
+    if (thread->wait_next)
+        thread->wait_next->wait_previous = thread->wait_previous;
+    else
+        bucket->tail = thread->wait_previous;
+    thread->waits_for = NULL;
+}
+
+void ew_unblock(struct ew_thread *thread, bool timed_out) {
+    dequeue(thread);
+    thread->timed_out = timed_out;
+    if (thread->deadline != EW_NEVER)
+        deadlines--;
+    ew_make_ready(thread);
+}
+
+static struct ew_thread *earliest_deadline(void) {
+    struct ew_thread *first = NULL;
+    for (uint32_t i = 0; deadlines && i < thread_count; i++) {
+        struct ew_thread *thread = threads[i];
+        if (thread->state == EW_BLOCKED && thread->deadline != EW_NEVER &&
+            (!first || thread->deadline < first->deadline))
+            first = thread;
+    }
+    return first;
+}
+
+static EW_COLD _Noreturn void deadlock(void) {
+    ew_cannot("deadlock: no thread of the program can go on");
+}
+
+// Nobody is ready. If somebody waits for the outside, so do we, really; otherwise the virtual clock
+// jumps to the next deadline.
+static EW_COLD void idle(void) {
+    struct ew_thread *first = earliest_deadline();
+    if (ew_outside_waited_for() && ew_look_outside(first ? first->deadline - ew_now() : -1))
+        return;
+    if (!first)
+        deadlock();
+    ew_clock_jump(first->deadline);
+    ew_unblock(first, true);
+}
+
+static void run_another(enum ew_why why) {
+    while (!ready_count)
+        idle();
+    switch_to(choose(why));
+}
+
+enum ew_woken ew_wait(const void *object, int64_t deadline) {
+    struct ew_thread *self = ew_self;
+    make_unready(self, EW_BLOCKED);
+    enqueue(self, object);
+    self->deadline = deadline;
+    if (deadline != EW_NEVER)
+        deadlines++;
+    run_another(EW_WHY_BLOCKED);
+    return self->timed_out ? EW_TIMED_OUT : EW_WOKEN;
+}
+
+static uint32_t waiters(const void *object) {
+    uint32_t count = 0;
+    for (struct ew_thread *t = bucket_of(object)->head; t; t = t->wait_next)
+        count += t->waits_for == object;
+    return count;
+}
+
+static struct ew_thread *waiter_at(const void *object, uint32_t index) {
+    for (struct ew_thread *t = bucket_of(object)->head; t; t = t->wait_next)
+        if (t->waits_for == object && !index--)
+            return t;
+    ew_bug("a waiter that was counted is gone");
+}
+
+bool ew_wake_one(const void *object) {
+    uint32_t count = waiters(object);
+    if (!count)
+        return false;
+    ew_unblock(waiter_at(object, count == 1 ? 0 : policy->pick(count)), false);
+    return true;
+}
+
+void ew_wake_all(const void *object) {
+    for (struct ew_thread *t = bucket_of(object)->head, *next; t; t = next) {
+        next = t->wait_next;
+        if (t->waits_for == object)
+            ew_unblock(t, false);
+    }
+}
+
+_Noreturn void ew_leave(void) {
+    make_unready(ew_self, EW_ENDED);
+    run_another(EW_WHY_END);
+    ew_bug("a thread that had ended ran again");
+}
+
+// --- start
+
+static const struct ew_policy *const policies[] = {&ew_policy_random_walk, &ew_policy_round_robin};
+
+static const struct ew_policy *policy_named(const char *name) {
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
+        if (strcmp(policies[i]->name, name) == 0)
+            return policies[i];
+    ew_cannot("there is no scheduler of that name");
+}
+
+void ew_scheduler_start(struct ew_thread *first, const char *name, uint64_t seed) {
+    threads = ew_pages(THREADS_MAX * sizeof *threads);
+    ready = ew_pages(THREADS_MAX * sizeof *ready);
+    policy = policy_named(name);
+    policy->start(seed);
+    ew_thread_add(first);
+    ew_self = first;
+    ew_frames = first->frames;
+    ew_accesses_left = policy->accesses();
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each thread in turn, by number, at every decision point; the seed changes nothing.
+#include "policy.h"
+
+static void start(uint64_t seed) {
+    (void)seed;
+}
+
+// The smallest number above the running thread's; if there is none, the smallest of all.
+static uint32_t next(const struct ew_choice *choice) {
+    uint32_t base = choice->running ? choice->running->id : ew_self->id;
+    uint32_t best = 0, best_distance = UINT32_MAX;
+    for (uint32_t i = 0; i < choice->count; i++) {
+        uint32_t distance = choice->ready[i]->id - base - 1; // wraps: own number comes last
+        if (distance < best_distance) {
+            best = i;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+static uint32_t pick(uint32_t count) {
+    (void)count;
+    return 0;
+}
+
+static int64_t accesses(void) {
+    return 1000;
+}
+
+const struct ew_policy ew_policy_round_robin = {"round-robin", start, next, pick, accesses};

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads of the target: creation, end, and what hangs on them.
+#ifndef EITHERWAY_THREADS_H
+#define EITHERWAY_THREADS_H
+
+#include "runtime.h"
+
+_Noreturn void ew_thread_end(void *result); // the running thread is over
+struct ew_thread *ew_thread_of(pthread_t handle);
+
+// specific.c: thread_local destructors, then those of pthread keys, as glibc orders them
+void ew_run_thread_destructors(void);
+void ew_specific_start(struct ew_thread *first);
+
+#endif

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From addresses in ELF files to names: code lines, and global variables."""

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data addresses to the global variables that lie there, from the ELF symbol table."""
+
+import bisect
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+
+from eitherway.errors import Unavailable
+
+_DATA = frozenset("bBdDrRsSgGvVuC")  # what nm calls symbols in data sections
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A global variable: [start, start + size) in the ELF file's addresses."""
+
+    name: str
+    start: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Variables:
+    """The global variables of one module."""
+
+    variables: tuple[Variable, ...]  # by start
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [variable.start for variable in self.variables]
+
+    def at(self, offset: int) -> Variable | None:
+        """The variable that covers this address."""
+        index = bisect.bisect_right(self._starts, offset) - 1
+        if index < 0:
+            return None
+        variable = self.variables[index]
+        return variable if offset < variable.start + variable.size else None
+
+
+def variables_of(module: str) -> Variables:
+    """Read the symbol table with nm; a stripped module has none."""
+    program = shutil.which("nm")
+    if program is None:
+        raise Unavailable("naming variables needs nm", fix="apt-get install binutils")
+    command = [program, "--print-size", "--defined-only", "--demangle", module]
+    run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    found = filter(None, map(_variable, run.stdout.splitlines()))
+    return Variables(tuple(sorted(found, key=lambda variable: variable.start)))
+
+
+def _variable(line: str) -> Variable | None:
+    """`0000000000004048 0000000000000004 B counter`; lines without a size are no variables."""
+    fields = line.split(" ", 3)
+    if len(fields) < 4 or fields[2] not in _DATA:
+        return None
+    return Variable(fields[3], int(fields[0], 16), int(fields[1], 16))

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what the runtime notes down while it traces to a trace with names.
+
+The runtime writes events of fixed size with raw addresses, because it runs inside the target; here
+addresses become places, variables and ranges, each distinct one once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from eitherway.model.trace import EDGE, NO_OPERATION, OPERATION, Table, Trace, TraceBuilder
+from eitherway.model.words import EdgeKind, OpFlag, OpKind, World
+from eitherway.symbols.lines import Frames, frames_at
+from eitherway.symbols.variables import Variable, Variables, variables_of
+
+_SYNC = (int(OpKind.ACQUIRE), int(OpKind.RELEASE))
+_WAITS = (int(OpKind.WAIT), int(OpKind.WAKE))
+_LIVES = (int(OpKind.START), int(OpKind.BEGIN), int(OpKind.END), int(OpKind.JOIN))
+
+# The compiler's numbers for memory orders.
+_ACQUIRING = frozenset({1, 2, 4, 5})  # consume, acquire, acq_rel, seq_cst
+_RELEASING = frozenset({3, 4, 5})  # release, acq_rel, seq_cst
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """An ELF file in the target's memory; an address less `base` is one of the file's."""
+
+    path: str
+    base: int
+    lo: int
+    hi: int
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """What one traced run left."""
+
+    events: Table  # layout.THREAD_EVENT
+    frames: Table  # layout.THREAD_FRAME: call sites, each with its caller's
+    modules: tuple[Module, ...]
+
+
+def trace_of(run: Events) -> Trace:
+    """The trace of the run, with stacks, variables and edges."""
+    builder = TraceBuilder(World.THREADS)
+    _add_actors(builder, run.events)
+    operations = np.zeros(len(run.events), dtype=OPERATION)
+    operations["actor"] = run.events["thread"]
+    operations["kind"] = run.events["op"]
+    operations["flags"] = run.events["flags"]
+    operations["stack"] = _stacks(builder, run)
+    operations["range"] = _ranges(builder, run)
+    return replace(builder.build(), operations=operations, edges=_edges(run.events))
+
+
+def _add_actors(builder: TraceBuilder, events: Table) -> None:
+    """Threads are numbered in the order of their creation; thread 0 is main."""
+    starts = np.flatnonzero(events["op"] == OpKind.START)
+    parents = {int(events["address"][i]): (int(events["thread"][i]), int(i)) for i in starts}
+    builder.actor("main")
+    for number in range(1, max(parents, default=0) + 1):
+        parent, started_by = parents.get(number, (0, None))
+        builder.actor(f"T{number}", parent=parent, started_by=started_by)
+
+
+# --- places
+
+
+def _stacks(builder: TraceBuilder, run: Events) -> Table:
+    pairs = np.stack([run.events["frame"].astype(np.uint64), run.events["pc"]], axis=1)
+    unique, inverse = np.unique(pairs, axis=0, return_inverse=True)
+    named = _named(run.modules, {*unique[:, 1].tolist(), *run.frames["pc"].tolist()})
+    callers = _caller_stacks(run.frames, named)
+    numbers = [builder.stack([*named[int(pc)], *callers[int(frame)]]) for frame, pc in unique]
+    result: Table = np.array(numbers, dtype=np.uint32)[inverse.reshape(-1)]
+    return result
+
+
+def _caller_stacks(frames: Table, named: Mapping[int, Frames]) -> list[Frames]:
+    """The stack of each call site; frame 0 is the bottom, and callers come first."""
+    stacks: list[Frames] = [()]
+    for caller, pc in zip(frames["caller"][1:].tolist(), frames["pc"][1:].tolist(), strict=True):
+        stacks.append((*named[pc], *stacks[caller]))
+    return stacks
+
+
+def _named(modules: Sequence[Module], addresses: set[int]) -> dict[int, Frames]:
+    """Frames at return addresses: the call is the instruction before."""
+    named: dict[int, Frames] = {address: () for address in addresses}
+    for module in modules:
+        inside = sorted(a for a in addresses if module.lo <= a < module.hi)
+        offsets = [address - module.base - 1 for address in inside]
+        named.update(zip(inside, frames_at(module.path, offsets), strict=True))
+    return named
+
+
+# --- objects
+
+
+def _ranges(builder: TraceBuilder, run: Events) -> Table:
+    events = run.events
+    kind = np.select(
+        [np.isin(events["op"], _SYNC), np.isin(events["op"], _WAITS), np.isin(events["op"], _LIVES)],
+        [1, 2, 3],
+    )
+    keys = np.stack([kind.astype(np.uint64), events["address"], events["size"]], axis=1)
+    unique, inverse = np.unique(keys, axis=0, return_inverse=True)
+    namer = _Namer(builder, run.modules)
+    numbers = [namer.range(*map(int, key)) for key in unique]
+    result: Table = np.array(numbers, dtype=np.uint32)[inverse.reshape(-1)]
+    return result
+
+
+class _Namer:
+    """Gives memory its objects: a global variable, a lock, or plain memory by address."""
+
+    def __init__(self, builder: TraceBuilder, modules: Sequence[Module]) -> None:
+        self.builder = builder
+        self.modules = modules
+        self.tables: dict[str, Variables] = {}
+        self.objects: dict[tuple[str, str], int] = {}
+
+    def range(self, kind: int, address: int, size: int) -> int:
+        if kind == 3:
+            return self.builder.range(self._object("thread", f"T{address}"))
+        variable, start = self._variable(address)
+        if kind:
+            name = variable.name if variable else f"{address:#x}"
+            return self.builder.range(self._object("mutex" if kind == 1 else "condition", name))
+        lo = address - start
+        owner = self._object("global", variable.name) if variable else self._object("memory", "")
+        return self.builder.range(owner, lo, lo + size)
+
+    def _object(self, kind: str, name: str) -> int:
+        key = (kind, name)
+        if key not in self.objects:
+            self.objects[key] = self.builder.object(kind, name)
+        return self.objects[key]
+
+    def _variable(self, address: int) -> tuple[Variable | None, int]:
+        for module in self.modules:
+            if module.lo <= address < module.hi:
+                if module.path not in self.tables:
+                    self.tables[module.path] = variables_of(module.path)
+                found = self.tables[module.path].at(address - module.base)
+                return found, found.start + module.base if found else 0
+        return None, 0
+
+
+# --- order
+
+
+def _edges(events: Table) -> Table:
+    targets = np.flatnonzero(events["follows"] != NO_OPERATION)
+    edges = np.zeros(len(targets), dtype=EDGE)
+    edges["source"] = events["follows"][targets]
+    edges["target"] = targets
+    chance = events["op"][targets] == OpKind.ACQUIRE
+    edges["kind"] = np.where(chance, EdgeKind.CHANCE, EdgeKind.INHERENT)
+    atomic = np.array([(*edge, EdgeKind.INHERENT) for edge in _atomic_edges(events)], dtype=EDGE)
+    return np.concatenate([edges, atomic])
+
+
+def _atomic_edges(events: Table) -> Iterator[tuple[int, int]]:
+    """An acquiring read follows the releasing writes whose sequence it reads from (C11 5.1.2.4).
+
+    A relaxed store ends the sequence; a read-modify-write goes on with it, whatever its order.
+    """
+    heads: dict[int, list[int]] = {}
+    atomic = np.flatnonzero(events["flags"] & OpFlag.ATOMIC)
+    for index in atomic.tolist():
+        event = events[index]
+        address, op, order = int(event["address"]), int(event["op"]), int(event["order"])
+        if op != OpKind.STORE and order in _ACQUIRING:
+            yield from ((head, index) for head in heads.get(address, ()))
+        through = op == OpKind.UPDATE and order in _ACQUIRING and order in _RELEASING
+        if op == OpKind.STORE or through:  # `through` follows the earlier heads itself
+            heads[address] = []
+        if op != OpKind.LOAD and order in _RELEASING:
+            heads.setdefault(address, []).append(index)
