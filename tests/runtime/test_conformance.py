@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every program in programs/ checks POSIX, C or C++ behaviour itself, natively and under control.
+
+A program is one file; `// flags: ...` in its first lines adds compiler flags. It ends with 0 when
+all it checked was right, and says on standard error what was not.
+"""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from eitherway.worlds.threads.build import COMPILE, link_flags
+
+PROGRAMS = sorted(p for p in (Path(__file__).parent / "programs").iterdir() if p.suffix in (".c", ".cc"))
+SEEDS = range(10)
+GIVE_UP = 60  # seconds: a program that hangs has failed; none of them needs one
+
+
+def compile_program(source: Path, program: Path, *, controlled: bool) -> None:
+    compiler = shutil.which("g++" if source.suffix == ".cc" else "gcc")
+    assert compiler, "make setup installs gcc and g++"
+    head = source.read_text(encoding="utf-8")[:1000]
+    flags = " ".join(re.findall(r"^// flags: (.*)$", head, re.MULTILINE)).split()
+    flags = ["-g", "-O1", "-Wall", "-Werror", "-D_GNU_SOURCE", *flags]
+    own = [*COMPILE] if controlled else ["-pthread"]
+    objects = program.with_suffix(".o")
+    subprocess.run([compiler, *flags, *own, "-c", source, "-o", objects], check=True)
+    libraries = link_flags() if controlled else ["-pthread", "-ldl"]
+    subprocess.run([compiler, objects, "-o", program, *libraries], check=True)
+
+
+def check(program: Path, options: str) -> None:
+    run = subprocess.run(
+        [program],
+        env={"EITHERWAY_OPTIONS": options, "PATH": "/usr/bin:/bin"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=GIVE_UP,
+        check=False,
+    )
+    assert run.returncode == 0, f"{options}: status {run.returncode}\n{run.stdout}{run.stderr}"
+
+
+@pytest.mark.parametrize("source", PROGRAMS, ids=lambda source: source.name)
+def test_the_program_is_right_natively(source: Path, tmp_path: Path) -> None:
+    compile_program(source, tmp_path / "program", controlled=False)
+    check(tmp_path / "program", "")
+
+
+@pytest.mark.parametrize("source", PROGRAMS, ids=lambda source: source.name)
+def test_the_program_is_right_under_control(source: Path, tmp_path: Path) -> None:
+    compile_program(source, tmp_path / "program", controlled=True)
+    check(tmp_path / "program", "scheduler=round-robin")
+    for seed in SEEDS:
+        check(tmp_path / "program", f"scheduler=random-walk:seed={seed}")
