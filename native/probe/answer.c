@@ -55,7 +55,8 @@ struct answer died(int status) {
         return unknown("the probe ended with status %d", WEXITSTATUS(status));
     int signal = WTERMSIG(status);
     if (signal == SIGSYS)
-        return wrong("killed by a seccomp filter (SIGSYS)");
+        return (struct answer){
+            .state = STATE_NO, .error = ERROR_SIGSYS, .text = "killed by a seccomp filter"};
     return unknown("the probe died of signal %d (%s)", signal, strsignal(signal));
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -77,6 +78,8 @@ static const struct entry *find(const char *name) {
 }
 
 static const char *error_name(int error) {
+    if (error == ERROR_SIGSYS)
+        return "SIGSYS";
     const char *name = strerrorname_np(error);
     return name ? name : "E?";
 }
@@ -169,6 +172,7 @@ static int run_probe(const struct entry *entry) {
     signal(SIGCHLD, SIG_DFL); // inherited "ignore" would take the exit status from us
     signal(SIGPIPE, SIG_DFL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0}); // a probe that crashes leaves no core file
     struct answer a = supervise(entry, shared);
     print_answer(&a);
     munmap(shared, sizeof *shared);

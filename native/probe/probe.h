@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+enum { ERROR_SIGSYS = -1 }; // in place of an errno: the call was answered with a signal
+
 enum state { STATE_UNKNOWN, STATE_YES, STATE_PARTLY, STATE_NO };
 
 // One line of output is made from it: `yes TEXT`, `no EPERM TEXT`, `unknown TEXT`.
