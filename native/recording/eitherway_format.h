@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Written by format/generate.py from format/recording.toml: change that, then `make generate`. */
+/* clang-format off */
+#ifndef EITHERWAY_FORMAT_H
+#define EITHERWAY_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A record is copied as it lies in memory. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "recordings are little-endian");
+
+#define EW_FORMAT_NAME "eitherway-recording"
+#define EW_FORMAT_MAJOR 1
+#define EW_FORMAT_MINOR 0
+#define EW_MANIFEST "MANIFEST"
+#define EW_BEGUN "MANIFEST.begun"
+#define EW_STREAM_SUFFIX ".blocks"
+#define EW_BLOCK_MAGIC 0x4b425745u /* EWBK */
+#define EW_CONTROL_MAGIC 0x50435745u /* EWCP */
+#define EW_CONTROL_VERSION 1
+#define EW_MAX_PAYLOAD 1048576u /* Bytes of payload in one block. A reader holds one block at a time. */
+#define EW_MAX_STREAMS 64u /* Stream files of one recording. */
+#define EW_MAX_MANIFEST 8388608u /* Bytes of a MANIFEST; a command line on Linux is at most 2 MiB. */
+#define EW_MAX_RECORDS 4294967295u /* Records of one table: they are numbered with a u32, and 0xffffffff means none. */
+#define EW_MAX_MESSAGE 1048576u /* Bytes of payload in one control message. */
+#define EW_MAX_RECORD 40u /* Bytes of the largest record, without its tail. */
+#define EW_CRC_POLYNOMIAL 0xedb88320u
+
+/* Block types. */
+enum ew_block_number {
+  EW_BLOCK_STRINGS = 1, /* Names. Number 0 is the empty string. */
+  EW_BLOCK_ACTORS = 2, /* Threads, processes or kernel contexts. */
+  EW_BLOCK_OBJECTS = 3, /* What operations touch. Number 0 means not known. */
+  EW_BLOCK_RANGES = 4, /* Parts of objects. Number 0 means not known. */
+  EW_BLOCK_PLACES = 5, /* Places in the code. Number 0 means not known. */
+  EW_BLOCK_STACKS = 6, /* Call stacks, sharing their outer frames. Number 0 is the empty stack. */
+  EW_BLOCK_OPERATIONS = 7, /* What the actors did, in the order it was seen. */
+  EW_BLOCK_VALUES = 8, /* One value per operation; the blocks are missing altogether when no values were recorded. */
+  EW_BLOCK_EDGES = 9, /* Which operation came before which, and not only because it was seen earlier. */
+  EW_BLOCK_CHOICES = 16, /* The decisions of the scheduler, in order: with the input, all that is needed to run again. */
+  EW_BLOCK_INPUT = 17, /* What came from outside, in the order it came. */
+  EW_BLOCK_METADATA = 18, /* Facts that only one world knows, by name. */
+  EW_BLOCK_THREAD_EVENTS = 32, /* What the threads did, in the order it happened. */
+  EW_BLOCK_THREAD_FRAMES = 33, /* Call sites, sharing their outer ones. Number 0 is the bottom of a stack. */
+  EW_BLOCK_THREAD_MODULES = 34, /* ELF files in the target's memory. */
+};
+
+/* Control messages. */
+enum ew_message_number {
+  EW_MESSAGE_HELLO = 1, /* First message of each end. */
+  EW_MESSAGE_READY = 2, /* From the target's end: everything is set up, the program may run. No payload. */
+  EW_MESSAGE_ERROR = 3, /* This end cannot go on; text for a person follows (UTF-8). The sender closes. */
+  EW_MESSAGE_STOP = 4, /* To the target's end: finish the recording and end. No payload. */
+};
+
+/* What an operation does (model/words.py OpKind). */
+enum ew_op_number {
+  EW_OP_LOAD = 1,
+  EW_OP_STORE = 2,
+  EW_OP_UPDATE = 3,
+  EW_OP_ACQUIRE = 8,
+  EW_OP_RELEASE = 9,
+  EW_OP_WAIT = 16,
+  EW_OP_WAKE = 17,
+  EW_OP_START = 24,
+  EW_OP_BEGIN = 25,
+  EW_OP_END = 26,
+  EW_OP_JOIN = 27,
+  EW_OP_OTHER = 32,
+};
+
+/* Properties of an operation (OpFlag). */
+enum ew_flag_number {
+  EW_FLAG_ATOMIC = 1,
+  EW_FLAG_TRY = 2,
+  EW_FLAG_SHARED = 4,
+  EW_FLAG_FAILED = 8,
+  EW_FLAG_WILDCARD = 16,
+  EW_FLAG_BLOCKED = 32,
+  EW_FLAG_CUMULATIVE = 64,
+};
+
+/* Why one operation came before another (EdgeKind). */
+enum ew_edge_number {
+  EW_EDGE_INHERENT = 1,
+  EW_EDGE_CHANCE = 2,
+};
+
+/* Begins every block of a stream; the payload follows at once, the next block after it. */
+struct ew_block_header {
+  uint32_t magic; /* The bytes "EWBK". */
+  uint16_t type; /* What the payload is, see the block types. An unknown one is refused. */
+  uint16_t flags; /* 0. An unknown flag is refused. */
+  uint32_t sequence; /* Number of the block in its stream, from 0 without a gap. */
+  uint32_t records; /* Number of records in the payload. */
+  uint32_t length; /* Length of the payload, at most the limit. [bytes] */
+  uint32_t crc; /* CRC-32 of the 20 bytes before this field, then of the payload. */
+};
+_Static_assert(sizeof(struct ew_block_header) == 24, "block_header");
+_Static_assert(offsetof(struct ew_block_header, magic) == 0, "block_header.magic");
+_Static_assert(offsetof(struct ew_block_header, type) == 4, "block_header.type");
+_Static_assert(offsetof(struct ew_block_header, flags) == 6, "block_header.flags");
+_Static_assert(offsetof(struct ew_block_header, sequence) == 8, "block_header.sequence");
+_Static_assert(offsetof(struct ew_block_header, records) == 12, "block_header.records");
+_Static_assert(offsetof(struct ew_block_header, length) == 16, "block_header.length");
+_Static_assert(offsetof(struct ew_block_header, crc) == 20, "block_header.crc");
+
+/* One operation of a thread. */
+struct ew_thread_event {
+  uint64_t address; /* Of the object in memory; for start, begin, end and join the other thread's number. */
+  uint64_t pc; /* Return address of the call that told us. */
+  uint32_t thread; /* Who: threads are numbered in the order of their creation, main is 0. */
+  uint32_t frame; /* Call site of the function it happened in. */
+  uint32_t size; /* Of what was touched; at least 1. [bytes] */
+  uint32_t follows; /* Event that had to come first: start, end, wake or release; 0xffffffff when there is none. */
+  uint8_t op; /* OpKind. */
+  uint8_t flags; /* OpFlag bits. */
+  uint8_t order; /* Memory order of an atomic operation, as the compiler numbers them; else 0. */
+  uint8_t reserved; /* 0. */
+  uint32_t reserved2; /* 0. */
+};
+_Static_assert(sizeof(struct ew_thread_event) == 40, "thread_event");
+_Static_assert(offsetof(struct ew_thread_event, address) == 0, "thread_event.address");
+_Static_assert(offsetof(struct ew_thread_event, pc) == 8, "thread_event.pc");
+_Static_assert(offsetof(struct ew_thread_event, thread) == 16, "thread_event.thread");
+_Static_assert(offsetof(struct ew_thread_event, frame) == 20, "thread_event.frame");
+_Static_assert(offsetof(struct ew_thread_event, size) == 24, "thread_event.size");
+_Static_assert(offsetof(struct ew_thread_event, follows) == 28, "thread_event.follows");
+_Static_assert(offsetof(struct ew_thread_event, op) == 32, "thread_event.op");
+_Static_assert(offsetof(struct ew_thread_event, flags) == 33, "thread_event.flags");
+_Static_assert(offsetof(struct ew_thread_event, order) == 34, "thread_event.order");
+_Static_assert(offsetof(struct ew_thread_event, reserved) == 35, "thread_event.reserved");
+_Static_assert(offsetof(struct ew_thread_event, reserved2) == 36, "thread_event.reserved2");
+
+/* One call site. */
+struct ew_thread_frame {
+  uint32_t caller; /* Call site of the calling function, with a smaller number. */
+  uint32_t reserved; /* 0. */
+  uint64_t pc; /* Return address of the call. */
+};
+_Static_assert(sizeof(struct ew_thread_frame) == 16, "thread_frame");
+_Static_assert(offsetof(struct ew_thread_frame, caller) == 0, "thread_frame.caller");
+_Static_assert(offsetof(struct ew_thread_frame, reserved) == 4, "thread_frame.reserved");
+_Static_assert(offsetof(struct ew_thread_frame, pc) == 8, "thread_frame.pc");
+
+/* One loaded ELF file; its path follows. */
+struct ew_thread_module {
+  uint64_t base; /* What is added to the file's addresses. */
+  uint64_t lo; /* First address in memory. */
+  uint64_t hi; /* Address after the last. */
+  uint32_t reserved; /* 0. */
+  uint32_t length; /* Length of the path. [bytes] */
+};
+_Static_assert(sizeof(struct ew_thread_module) == 32, "thread_module");
+_Static_assert(offsetof(struct ew_thread_module, base) == 0, "thread_module.base");
+_Static_assert(offsetof(struct ew_thread_module, lo) == 8, "thread_module.lo");
+_Static_assert(offsetof(struct ew_thread_module, hi) == 16, "thread_module.hi");
+_Static_assert(offsetof(struct ew_thread_module, reserved) == 24, "thread_module.reserved");
+_Static_assert(offsetof(struct ew_thread_module, length) == 28, "thread_module.length");
+
+/* The name's bytes follow: UTF-8 where it is text, any bytes where it is a file name. */
+struct ew_string {
+  uint32_t length; /* Length of the name; it fits in its block. [bytes] */
+};
+_Static_assert(sizeof(struct ew_string) == 4, "string");
+_Static_assert(offsetof(struct ew_string, length) == 0, "string.length");
+
+/* One actor. */
+struct ew_actor {
+  uint32_t name; /* String. */
+  uint32_t parent; /* Actor; its own number when it has none. */
+  uint32_t started_by; /* Operation that created it, or 0xffffffff. */
+  uint32_t reserved; /* 0. */
+  uint64_t native_id; /* What the system calls it: tid, pid, CPU. */
+};
+_Static_assert(sizeof(struct ew_actor) == 24, "actor");
+_Static_assert(offsetof(struct ew_actor, name) == 0, "actor.name");
+_Static_assert(offsetof(struct ew_actor, parent) == 4, "actor.parent");
+_Static_assert(offsetof(struct ew_actor, started_by) == 8, "actor.started_by");
+_Static_assert(offsetof(struct ew_actor, reserved) == 12, "actor.reserved");
+_Static_assert(offsetof(struct ew_actor, native_id) == 16, "actor.native_id");
+
+/* One object. */
+struct ew_object {
+  uint32_t kind; /* String: mutex, heap, inode. */
+  uint32_t name; /* String. */
+};
+_Static_assert(sizeof(struct ew_object) == 8, "object");
+_Static_assert(offsetof(struct ew_object, kind) == 0, "object.kind");
+_Static_assert(offsetof(struct ew_object, name) == 4, "object.name");
+
+/* The part [lo, hi) of an object. */
+struct ew_range {
+  uint32_t object; /* Object. */
+  uint32_t reserved; /* 0. */
+  uint64_t lo; /* First unit, counted from the object's begin. [bytes or entries] */
+  uint64_t hi; /* Unit after the last; lo < hi. [bytes or entries] */
+};
+_Static_assert(sizeof(struct ew_range) == 24, "range");
+_Static_assert(offsetof(struct ew_range, object) == 0, "range.object");
+_Static_assert(offsetof(struct ew_range, reserved) == 4, "range.reserved");
+_Static_assert(offsetof(struct ew_range, lo) == 8, "range.lo");
+_Static_assert(offsetof(struct ew_range, hi) == 16, "range.hi");
+
+/* A source line where known, else a module and an offset. */
+struct ew_place {
+  uint32_t function; /* String. */
+  uint32_t file; /* String. */
+  uint32_t line; /* From 1; 0 when not known. */
+  uint32_t column; /* From 1; 0 when not known. */
+  uint32_t module; /* String: the ELF file. */
+  uint32_t reserved; /* 0. */
+  uint64_t offset; /* Into the module as it lies on disk. [bytes] */
+};
+_Static_assert(sizeof(struct ew_place) == 32, "place");
+_Static_assert(offsetof(struct ew_place, function) == 0, "place.function");
+_Static_assert(offsetof(struct ew_place, file) == 4, "place.file");
+_Static_assert(offsetof(struct ew_place, line) == 8, "place.line");
+_Static_assert(offsetof(struct ew_place, column) == 12, "place.column");
+_Static_assert(offsetof(struct ew_place, module) == 16, "place.module");
+_Static_assert(offsetof(struct ew_place, reserved) == 20, "place.reserved");
+_Static_assert(offsetof(struct ew_place, offset) == 24, "place.offset");
+
+/* One frame and the stack it was called from. */
+struct ew_stack {
+  uint32_t caller; /* Stack, with a smaller number than this one. */
+  uint32_t place; /* Place. */
+};
+_Static_assert(sizeof(struct ew_stack) == 8, "stack");
+_Static_assert(offsetof(struct ew_stack, caller) == 0, "stack.caller");
+_Static_assert(offsetof(struct ew_stack, place) == 4, "stack.place");
+
+/* One access or call. */
+struct ew_operation {
+  uint32_t actor; /* Actor. */
+  uint32_t range; /* Range. */
+  uint32_t stack; /* Stack. */
+  uint8_t kind; /* OpKind; an unknown one is refused. */
+  uint8_t flags; /* OpFlag bits. */
+  uint16_t reserved; /* 0. */
+};
+_Static_assert(sizeof(struct ew_operation) == 16, "operation");
+_Static_assert(offsetof(struct ew_operation, actor) == 0, "operation.actor");
+_Static_assert(offsetof(struct ew_operation, range) == 4, "operation.range");
+_Static_assert(offsetof(struct ew_operation, stack) == 8, "operation.stack");
+_Static_assert(offsetof(struct ew_operation, kind) == 12, "operation.kind");
+_Static_assert(offsetof(struct ew_operation, flags) == 13, "operation.flags");
+_Static_assert(offsetof(struct ew_operation, reserved) == 14, "operation.reserved");
+
+/* The value that the operation of the same number read or wrote. */
+struct ew_value {
+  uint64_t value; /* 0 when the operation has none. */
+};
+_Static_assert(sizeof(struct ew_value) == 8, "value");
+_Static_assert(offsetof(struct ew_value, value) == 0, "value.value");
+
+/* `source` happened before `target`. */
+struct ew_edge {
+  uint32_t source; /* Operation. */
+  uint32_t target; /* Operation, with a greater number than source. */
+  uint8_t kind; /* EdgeKind; an unknown one is refused. */
+  uint8_t reserved; /* 0. */
+  uint16_t reserved2; /* 0. */
+};
+_Static_assert(sizeof(struct ew_edge) == 12, "edge");
+_Static_assert(offsetof(struct ew_edge, source) == 0, "edge.source");
+_Static_assert(offsetof(struct ew_edge, target) == 4, "edge.target");
+_Static_assert(offsetof(struct ew_edge, kind) == 8, "edge.kind");
+_Static_assert(offsetof(struct ew_edge, reserved) == 9, "edge.reserved");
+_Static_assert(offsetof(struct ew_edge, reserved2) == 10, "edge.reserved2");
+
+/* One decision. */
+struct ew_choice {
+  uint32_t choice; /* Which of the ways open at that point; its meaning is the world's. */
+};
+_Static_assert(sizeof(struct ew_choice) == 4, "choice");
+_Static_assert(offsetof(struct ew_choice, choice) == 0, "choice.choice");
+
+/* The bytes that came from outside follow. Long input goes on in the next record. */
+struct ew_input {
+  uint32_t kind; /* What sort of input; the numbers are the world's, 0 is never used. */
+  uint32_t actor; /* Actor that received it. */
+  uint32_t more; /* 1: the next record continues this one; else 0. */
+  uint32_t length; /* Length of this part; it fits in its block. [bytes] */
+};
+_Static_assert(sizeof(struct ew_input) == 16, "input");
+_Static_assert(offsetof(struct ew_input, kind) == 0, "input.kind");
+_Static_assert(offsetof(struct ew_input, actor) == 4, "input.actor");
+_Static_assert(offsetof(struct ew_input, more) == 8, "input.more");
+_Static_assert(offsetof(struct ew_input, length) == 12, "input.length");
+
+/* The value's bytes follow. */
+struct ew_metadata {
+  uint32_t key; /* String. A key stands once. */
+  uint32_t length; /* Length of the value; it fits in its block. [bytes] */
+};
+_Static_assert(sizeof(struct ew_metadata) == 8, "metadata");
+_Static_assert(offsetof(struct ew_metadata, key) == 0, "metadata.key");
+_Static_assert(offsetof(struct ew_metadata, length) == 4, "metadata.length");
+
+/* The envelope of every control message; the payload follows at once. */
+struct ew_control_header {
+  uint32_t magic; /* The bytes "EWCP". */
+  uint16_t version; /* Of the protocol. */
+  uint16_t type; /* Message number. */
+  uint32_t sequence; /* Counts the sender's messages from 0; an answer does not repeat the question's. */
+  uint32_t length; /* Length of the payload, at most the limit. [bytes] */
+};
+_Static_assert(sizeof(struct ew_control_header) == 16, "control_header");
+_Static_assert(offsetof(struct ew_control_header, magic) == 0, "control_header.magic");
+_Static_assert(offsetof(struct ew_control_header, version) == 4, "control_header.version");
+_Static_assert(offsetof(struct ew_control_header, type) == 6, "control_header.type");
+_Static_assert(offsetof(struct ew_control_header, sequence) == 8, "control_header.sequence");
+_Static_assert(offsetof(struct ew_control_header, length) == 12, "control_header.length");
+
+/* Who speaks. */
+struct ew_control_hello {
+  uint32_t pid; /* Process id in the sender's pid namespace. */
+  uint32_t world; /* 1 threads, 2 processes, 3 kernel. */
+  uint64_t features; /* Bits that the worlds define; 0 so far. Unknown bits are not used. */
+};
+_Static_assert(sizeof(struct ew_control_hello) == 16, "control_hello");
+_Static_assert(offsetof(struct ew_control_hello, pid) == 0, "control_hello.pid");
+_Static_assert(offsetof(struct ew_control_hello, world) == 4, "control_hello.world");
+_Static_assert(offsetof(struct ew_control_hello, features) == 8, "control_hello.features");
+
+/* Why; the text follows. */
+struct ew_control_error {
+  uint32_t code; /* Exit code that fits: 64, 65, 69 or 70. */
+  uint32_t length; /* Length of the text. [bytes] */
+};
+_Static_assert(sizeof(struct ew_control_error) == 8, "control_error");
+_Static_assert(offsetof(struct ew_control_error, code) == 0, "control_error.code");
+_Static_assert(offsetof(struct ew_control_error, length) == 4, "control_error.length");
+
+/* Bytes of one record without its tail; 0 for a number that is no block type. */
+static inline uint32_t ew_record_size(uint32_t type) {
+  switch (type) {
+  case EW_BLOCK_STRINGS: return 4;
+  case EW_BLOCK_ACTORS: return 24;
+  case EW_BLOCK_OBJECTS: return 8;
+  case EW_BLOCK_RANGES: return 24;
+  case EW_BLOCK_PLACES: return 32;
+  case EW_BLOCK_STACKS: return 8;
+  case EW_BLOCK_OPERATIONS: return 16;
+  case EW_BLOCK_VALUES: return 8;
+  case EW_BLOCK_EDGES: return 12;
+  case EW_BLOCK_CHOICES: return 4;
+  case EW_BLOCK_INPUT: return 16;
+  case EW_BLOCK_METADATA: return 8;
+  case EW_BLOCK_THREAD_EVENTS: return 40;
+  case EW_BLOCK_THREAD_FRAMES: return 16;
+  case EW_BLOCK_THREAD_MODULES: return 32;
+  default: return 0;
+  }
+}
+
+/* Whether each record is followed by as many bytes as its last field says. */
+static inline int ew_record_has_tail(uint32_t type) {
+  return type == EW_BLOCK_STRINGS || type == EW_BLOCK_INPUT || type == EW_BLOCK_METADATA || type == EW_BLOCK_THREAD_MODULES;
+}
+
+/* The name of a block type in the manifest. */
+static inline const char *ew_block_name(uint32_t type) {
+  switch (type) {
+  case EW_BLOCK_STRINGS: return "strings";
+  case EW_BLOCK_ACTORS: return "actors";
+  case EW_BLOCK_OBJECTS: return "objects";
+  case EW_BLOCK_RANGES: return "ranges";
+  case EW_BLOCK_PLACES: return "places";
+  case EW_BLOCK_STACKS: return "stacks";
+  case EW_BLOCK_OPERATIONS: return "operations";
+  case EW_BLOCK_VALUES: return "values";
+  case EW_BLOCK_EDGES: return "edges";
+  case EW_BLOCK_CHOICES: return "choices";
+  case EW_BLOCK_INPUT: return "input";
+  case EW_BLOCK_METADATA: return "metadata";
+  case EW_BLOCK_THREAD_EVENTS: return "thread_events";
+  case EW_BLOCK_THREAD_FRAMES: return "thread_frames";
+  case EW_BLOCK_THREAD_MODULES: return "thread_modules";
+  default: return "";
+  }
+}
+
+#endif

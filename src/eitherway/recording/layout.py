@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The layout of recordings and control messages.
+
+Written by format/generate.py from format/recording.toml: change that, then run `make generate`.
+"""
+
+import struct
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+FORMAT_NAME = "eitherway-recording"
+MAJOR = 1
+MINOR = 0
+MANIFEST = "MANIFEST"
+BEGUN = "MANIFEST.begun"
+STREAM_SUFFIX = ".blocks"
+BLOCK_MAGIC = b"EWBK"
+CONTROL_MAGIC = b"EWCP"
+CONTROL_VERSION = 1
+# Bytes of the largest record, without its tail.
+MAX_RECORD = 40
+# Bytes of payload in one block. A reader holds one block at a time.
+MAX_PAYLOAD = 1048576
+# Stream files of one recording.
+MAX_STREAMS = 64
+# Bytes of a MANIFEST; a command line on Linux is at most 2 MiB.
+MAX_MANIFEST = 8388608
+# Records of one table: they are numbered with a u32, and 0xffffffff means none.
+MAX_RECORDS = 4294967295
+# Bytes of payload in one control message.
+MAX_MESSAGE = 1048576
+
+
+class BlockType(IntEnum):
+    """What the payload of a block is."""
+
+    STRINGS = 1
+    ACTORS = 2
+    OBJECTS = 3
+    RANGES = 4
+    PLACES = 5
+    STACKS = 6
+    OPERATIONS = 7
+    VALUES = 8
+    EDGES = 9
+    CHOICES = 16
+    INPUT = 17
+    METADATA = 18
+    THREAD_EVENTS = 32
+    THREAD_FRAMES = 33
+    THREAD_MODULES = 34
+
+
+class MessageType(IntEnum):
+    """What a control message says."""
+
+    HELLO = 1
+    READY = 2
+    ERROR = 3
+    STOP = 4
+
+
+BLOCK_HEADER = struct.Struct("<4sHHIIII")
+THREAD_EVENT = struct.Struct("<QQIIIIBBBBI")
+THREAD_FRAME = struct.Struct("<IIQ")
+THREAD_MODULE = struct.Struct("<QQQII")
+STRING = struct.Struct("<I")
+ACTOR = struct.Struct("<IIIIQ")
+OBJECT = struct.Struct("<II")
+RANGE = struct.Struct("<IIQQ")
+PLACE = struct.Struct("<IIIIIIQ")
+STACK = struct.Struct("<II")
+OPERATION = struct.Struct("<IIIBBH")
+VALUE = struct.Struct("<Q")
+EDGE = struct.Struct("<IIBBH")
+CHOICE = struct.Struct("<I")
+INPUT = struct.Struct("<IIII")
+METADATA = struct.Struct("<II")
+CONTROL_HEADER = struct.Struct("<4sHHII")
+CONTROL_HELLO = struct.Struct("<IIQ")
+CONTROL_ERROR = struct.Struct("<II")
+BLOCK_HEADER_CRC_OFFSET = 20
+
+# Rows of the tables without tails; what is named reserved is a gap between columns.
+TABLES: dict[BlockType, np.dtype[Any]] = {
+    BlockType.ACTORS: np.dtype(
+        {
+            "names": ["name", "parent", "started_by", "native_id"],
+            "formats": ["<u4", "<u4", "<u4", "<u8"],
+            "offsets": [0, 4, 8, 16],
+            "itemsize": 24,
+        }
+    ),
+    BlockType.OBJECTS: np.dtype(
+        {
+            "names": ["kind", "name"],
+            "formats": ["<u4", "<u4"],
+            "offsets": [0, 4],
+            "itemsize": 8,
+        }
+    ),
+    BlockType.RANGES: np.dtype(
+        {
+            "names": ["object", "lo", "hi"],
+            "formats": ["<u4", "<u8", "<u8"],
+            "offsets": [0, 8, 16],
+            "itemsize": 24,
+        }
+    ),
+    BlockType.PLACES: np.dtype(
+        {
+            "names": ["function", "file", "line", "column", "module", "offset"],
+            "formats": ["<u4", "<u4", "<u4", "<u4", "<u4", "<u8"],
+            "offsets": [0, 4, 8, 12, 16, 24],
+            "itemsize": 32,
+        }
+    ),
+    BlockType.STACKS: np.dtype(
+        {
+            "names": ["caller", "place"],
+            "formats": ["<u4", "<u4"],
+            "offsets": [0, 4],
+            "itemsize": 8,
+        }
+    ),
+    BlockType.OPERATIONS: np.dtype(
+        {
+            "names": ["actor", "range", "stack", "kind", "flags"],
+            "formats": ["<u4", "<u4", "<u4", "u1", "u1"],
+            "offsets": [0, 4, 8, 12, 13],
+            "itemsize": 16,
+        }
+    ),
+    BlockType.VALUES: np.dtype("<u8"),
+    BlockType.EDGES: np.dtype(
+        {
+            "names": ["source", "target", "kind"],
+            "formats": ["<u4", "<u4", "u1"],
+            "offsets": [0, 4, 8],
+            "itemsize": 12,
+        }
+    ),
+    BlockType.CHOICES: np.dtype("<u4"),
+    BlockType.THREAD_EVENTS: np.dtype(
+        {
+            "names": [
+                "address",
+                "pc",
+                "thread",
+                "frame",
+                "size",
+                "follows",
+                "op",
+                "flags",
+                "order",
+            ],
+            "formats": ["<u8", "<u8", "<u4", "<u4", "<u4", "<u4", "u1", "u1", "u1"],
+            "offsets": [0, 8, 16, 20, 24, 28, 32, 33, 34],
+            "itemsize": 40,
+        }
+    ),
+    BlockType.THREAD_FRAMES: np.dtype(
+        {
+            "names": ["caller", "pc"],
+            "formats": ["<u4", "<u8"],
+            "offsets": [0, 8],
+            "itemsize": 16,
+        }
+    ),
+}
+
+# The part of a record before its tail; its last field is the length of the tail.
+HEADS: dict[BlockType, struct.Struct] = {
+    BlockType.STRINGS: STRING,
+    BlockType.INPUT: INPUT,
+    BlockType.METADATA: METADATA,
+    BlockType.THREAD_MODULES: THREAD_MODULE,
+}
+
+# Keys of the manifest and their types; those in SHAPES are objects, in LISTS arrays.
+MANIFEST_KEYS: dict[str, str] = {
+    "format": "string",
+    "version": "version",
+    "tool": "string",
+    "complete": "boolean",
+    "world": "string",
+    "recorded_by": "string",
+    "created": "string",
+    "command": "strings",
+    "host": "host",
+    "build_ids": "names",
+    "streams": "streams",
+}
+SHAPES: dict[str, dict[str, str]] = {
+    "host": {
+        "kernel": "string",
+        "machine": "string",
+        "cpu": "string",
+    },
+    "streams": {
+        "name": "string",
+        "size": "integer",
+        "blocks": "integer",
+        "crc": "integer",
+        "holds": "strings",
+    },
+}
+LISTS = frozenset({"streams"})

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `.eitherway/` store: recordings by name, `latest`, and not more of them than wanted.
+
+.eitherway/            0700, also when it was there before
+  .gitignore           everything: recordings hold the target's input
+  lock                 held while names are given, `latest` moves or recordings are removed
+  latest               symbolic link to the recording that was completed last
+  recordings/NAME/     locked by its writer for as long as it lives, shared by its readers
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from eitherway.errors import BadInput, Unavailable
+from eitherway.recording import files
+from eitherway.recording.layout import MANIFEST
+from eitherway.recording.refusals import shown
+
+VARIABLE = "EITHERWAY_DIR"
+LATEST = "latest"
+KEEP_COUNT = 50
+KEEP_BYTES = 4 << 30
+
+_REMOVED = ".removed-"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Slot:
+    """A fresh directory for one recording, and the lock that keeps it from being removed."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        """Made by `Store.new`."""
+        self.path = path
+        self._descriptor = descriptor
+
+    def close(self) -> None:
+        """Nothing more will be written."""
+        if self._descriptor >= 0:
+            files.unlock(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        """Closed at the end of the block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Closes it."""
+        self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A recording in the store."""
+
+    name: str
+    path: Path
+    complete: bool
+    size: int  # bytes
+
+
+class Store:
+    """Recordings under one directory; any number of processes may use it at once."""
+
+    def __init__(self, root: Path, *, now: Callable[[], datetime] = _now) -> None:
+        """Nothing is created before it is needed."""
+        self.root = root
+        self._now = now
+
+    @classmethod
+    def default(cls) -> Self:
+        """In $EITHERWAY_DIR, or .eitherway in the working directory."""
+        return cls(Path(os.environ.get(VARIABLE) or ".eitherway"))
+
+    def new(self) -> Slot:
+        """A directory that nobody else has, named after the time so that names sort by age."""
+        with self._locked():
+            while True:
+                path = self._recordings / self._now().strftime("%Y%m%d-%H%M%S-%f")
+                try:
+                    files.make_directory(path)
+                except FileExistsError:
+                    continue
+                descriptor = _open(path)
+                files.lock(descriptor)
+                return Slot(path, descriptor)
+
+    def publish(self, path: Path) -> None:
+        """Makes a complete recording of this store the latest one."""
+        if not _is_complete(path):
+            raise ValueError(f"{path} is not complete")
+        with self._locked():
+            draft = self.root / f".{LATEST}-{path.name}"
+            draft.unlink(missing_ok=True)  # of a process that was killed at this very point
+            draft.symlink_to(Path("recordings") / path.name)
+            os.replace(draft, self.root / LATEST)
+
+    def latest(self) -> Path | None:
+        """The recording that was completed last, unless it was removed by hand."""
+        try:
+            name = os.readlink(self.root / LATEST).rpartition("/")[2]
+        except OSError:
+            return None
+        path = self._recordings / name
+        return path if name and _is_complete(path) else None
+
+    def entries(self) -> list[Entry]:
+        """All recordings, newest first."""
+        names = sorted(self._names(), reverse=True)
+        return [
+            Entry(name, self._recordings / name, _is_complete(self._recordings / name), size)
+            for name in names
+            if (size := _size(self._recordings / name)) is not None
+        ]
+
+    def find(self, name: str) -> Path:
+        """The recording with this name, or the only one whose name begins so; or `latest`."""
+        if name == LATEST:
+            return self._latest_or_refuse()
+        names = self._names()
+        matching = [name] if name in names else [one for one in names if one.startswith(name)]
+        if name and len(matching) == 1:
+            return self._recordings / matching[0]
+        where = shown(self.root)
+        if not name or not matching:
+            raise BadInput(f"{where} has no recording named {shown(name)!r}{_some(names)}")
+        raise BadInput(f"{shown(name)!r} could be several recordings{_some(matching)}")
+
+    def prune(self, *, count: int = KEEP_COUNT, size: int = KEEP_BYTES) -> list[str]:
+        """Removes the oldest beyond this many recordings or bytes; returns their names.
+
+        What is being written or read by a living process stays, and so does the latest.
+        """
+        removed = []
+        with self._locked():
+            latest = self.latest()
+            kept = total = 0
+            for entry in self.entries():
+                kept += 1
+                total += entry.size
+                if entry.path == latest or (kept <= count and total <= size):
+                    continue
+                if self._remove(entry):
+                    removed.append(entry.name)
+                    kept -= 1
+                    total -= entry.size
+        self._sweep()
+        return removed
+
+    @property
+    def _recordings(self) -> Path:
+        return self.root / "recordings"
+
+    def _names(self) -> list[str]:
+        try:
+            found = os.listdir(self._recordings)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise Unavailable(f"cannot read {shown(self._recordings)}: {error.strerror}") from error
+        return [name for name in found if not name.startswith(".")]
+
+    def _latest_or_refuse(self) -> Path:
+        path = self.latest()
+        if path is None:
+            raise BadInput(
+                f"{shown(self.root)} has no complete recording", fix="eitherway record -- COMMAND"
+            )
+        return path
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Alone in the store; makes it when it is not there."""
+        self._make()
+        with files.writing(self.root / "lock"):
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            descriptor = os.open(self.root / "lock", flags, 0o600)
+        try:
+            with files.writing(self.root):
+                os.fchmod(descriptor, 0o600)
+                if not files.lock(descriptor, wait=True):
+                    raise Unavailable(f"the file system of {shown(self.root)} has no locks (flock)")
+                yield
+        finally:
+            os.close(descriptor)
+
+    def _make(self) -> None:
+        for path in (self.root, self._recordings):
+            with files.writing(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.mkdir(0o700, exist_ok=True)
+                path.chmod(0o700)
+        self._ignore_in_git()
+
+    def _ignore_in_git(self) -> None:
+        with files.writing(self.root / ".gitignore"):
+            try:
+                descriptor = os.open(
+                    self.root / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600
+                )
+            except FileExistsError:
+                return
+            os.fchmod(descriptor, 0o600)
+            os.write(descriptor, b"*\n")
+            os.close(descriptor)
+
+    def _remove(self, entry: Entry) -> bool:
+        """Takes a recording's name away in one step, unless somebody writes or reads it."""
+        try:
+            descriptor = _open(entry.path)
+        except OSError:
+            return False
+        try:
+            if not files.lock(descriptor):
+                return False
+            os.rename(entry.path, self._recordings / f"{_REMOVED}{entry.name}")
+        except OSError:
+            return False
+        finally:
+            os.close(descriptor)
+        return True
+
+    def _sweep(self) -> None:
+        """Deletes what lost its name, also what a process killed while sweeping left."""
+        for path in self._recordings.glob(f"{_REMOVED}*"):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+
+
+def _is_complete(path: Path) -> bool:
+    return (path / MANIFEST).is_file()
+
+
+def _size(path: Path) -> int | None:
+    """Bytes of the files of a recording; None when it is none, or was removed meanwhile."""
+    if path.is_symlink() or not path.is_dir():
+        return None
+    try:
+        return sum(file.stat(follow_symlinks=False).st_size for file in os.scandir(path))
+    except OSError:
+        return None
+
+
+def _some(names: list[str]) -> str:
+    """A few names, newest first, for a message."""
+    few = sorted(names, reverse=True)[:5]
+    return f": {', '.join(map(shown, few))}{' ...' if len(names) > len(few) else ''}" if few else ""
