@@ -74,9 +74,16 @@ def test_an_import_downstream_is_noticed(text: str) -> None:
 
 def test_every_source_file_says_its_licence() -> None:
     root = SOURCE.parent.parent
-    files = [p for d in ("src", "tests", "native", "include", "benchmarks", "format", "examples")
-             for p in (root / d).rglob("*") if p.suffix in {".py", ".c", ".h", ".S", ".cc", ".toml"}]
-    missing = [str(p) for p in files
-               if "SPDX-License-Identifier: Apache-2.0" not in p.read_text(encoding="utf-8")[:200]]
+    files = [
+        p
+        for d in ("src", "tests", "native", "include", "benchmarks", "format", "examples")
+        for p in (root / d).rglob("*")
+        if p.suffix in {".py", ".c", ".h", ".S", ".cc", ".toml"}
+    ]
+    missing = [
+        str(p)
+        for p in files
+        if "SPDX-License-Identifier: Apache-2.0" not in p.read_text(encoding="utf-8")[:200]
+    ]
     assert files
     assert not missing

@@ -81,7 +81,9 @@ def test_a_console_block_does_what_it_says(where: str, block: str, tmp_path: Pat
             check=False,
         )
         assert run.returncode == step.status, f"{where}: $ {step.command}\n{run.stdout}"
-        assert pattern(step.output).fullmatch(run.stdout), f"{where}: $ {step.command}\n{run.stdout}"
+        assert pattern(step.output).fullmatch(run.stdout), (
+            f"{where}: $ {step.command}\n{run.stdout}"
+        )
 
 
 def test_there_are_blocks_to_run() -> None:

@@ -34,7 +34,8 @@ void ew_clock_start(void) {
 
 static bool is_virtual(clockid_t clock) {
     return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME_COARSE ||
-           clock == CLOCK_MONOTONIC_COARSE || clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_BOOTTIME;
+           clock == CLOCK_MONOTONIC_COARSE || clock == CLOCK_MONOTONIC_RAW ||
+           clock == CLOCK_BOOTTIME;
 }
 
 static const struct timespec *base_of(clockid_t clock) {

@@ -35,7 +35,8 @@ static int wait(pthread_cond_t *handle, pthread_mutex_t *lock, int64_t deadline,
     ew_mutex_unlock(mutex, pc);
     enum ew_woken woken = ew_wait(handle, deadline);
     if (UNLIKELY(ew_tracing))
-        ew_trace(EW_OP_WAIT, woken == EW_TIMED_OUT ? EW_FLAG_FAILED : 0, handle, sizeof *handle, pc);
+        ew_trace(EW_OP_WAIT, woken == EW_TIMED_OUT ? EW_FLAG_FAILED : 0, handle, sizeof *handle,
+                 pc);
     ew_mutex_lock(mutex, EW_NEVER, pc);
     mutex->depth = depth;
     return woken == EW_TIMED_OUT ? ETIMEDOUT : 0;

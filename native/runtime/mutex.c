@@ -97,8 +97,8 @@ EW_EXPORT int pthread_mutex_unlock(pthread_mutex_t *handle) {
     if (UNLIKELY(!ew_running))
         return 0;
     ew_point(EW_WHY_SYNC);
-    if (!is_mine(mutex) && (TYPE(mutex) == PTHREAD_MUTEX_RECURSIVE ||
-                            TYPE(mutex) == PTHREAD_MUTEX_ERRORCHECK))
+    if (!is_mine(mutex) &&
+        (TYPE(mutex) == PTHREAD_MUTEX_RECURSIVE || TYPE(mutex) == PTHREAD_MUTEX_ERRORCHECK))
         return EPERM;
     if (mutex->depth) {
         mutex->depth--;

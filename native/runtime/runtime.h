@@ -7,6 +7,7 @@
 #ifndef EITHERWAY_RUNTIME_H
 #define EITHERWAY_RUNTIME_H
 
+#include "eitherway_format.h"
 #include "raw.h"
 
 #include <poll.h>
@@ -31,11 +32,11 @@ enum ew_woken { EW_WOKEN, EW_TIMED_OUT };
 #define EW_NEVER INT64_MAX // a deadline: nanoseconds of the virtual clock
 
 struct ew_thread {
-    void *sp;           // while it is not running
-    uint64_t fs;        // its thread pointer: glibc's TCB, also its pthread_t
-    uintptr_t *frames;  // next free entry of its shadow stack, while it is not running
-    uint32_t id;        // 0 is the first thread; never used again in one run
-    uint32_t ready_at;  // index into the ready list while EW_READY
+    void *sp;          // while it is not running
+    uint64_t fs;       // its thread pointer: glibc's TCB, also its pthread_t
+    uintptr_t *frames; // next free entry of its shadow stack, while it is not running
+    uint32_t id;       // 0 is the first thread; never used again in one run
+    uint32_t ready_at; // index into the ready list while EW_READY
     enum ew_state state;
     bool timed_out;
     bool detached;
@@ -48,6 +49,7 @@ struct ew_thread {
     struct pollfd *polled; // while it waits for descriptors
     uint32_t polled_count;
     struct ew_thread *poll_next, *poll_previous;
+    uint32_t woken_by; // event of the wake that ended the last wait, until it is told
 
     void *(*function)(void *);
     void *argument, *result;
@@ -59,21 +61,21 @@ struct ew_thread {
     void **specific; // values of pthread keys; NULL until the first is set
 };
 
-extern struct ew_thread *ew_self;   // who runs; never NULL once started
-extern bool ew_running;             // false before start-up is over: calls go straight to libc
+extern struct ew_thread *ew_self; // who runs; never NULL once started
+extern bool ew_running;           // false before start-up is over: calls go straight to libc
 extern uint8_t ew_has_fsgsbase;
 
 // --- scheduler.c
 
 // Why the scheduler is asked.
 enum ew_why {
-    EW_WHY_SYNC = 1,  // a synchronisation operation is about to happen
-    EW_WHY_ATOMIC,    // an atomic operation
-    EW_WHY_ACCESS,    // a plain access; only now and then, or at a place known to be shared
-    EW_WHY_BLOCKED,   // the running thread cannot go on
-    EW_WHY_YIELD,     // it offers its turn
-    EW_WHY_START,     // it has just created a thread
-    EW_WHY_END,       // it has ended
+    EW_WHY_SYNC = 1, // a synchronisation operation is about to happen
+    EW_WHY_ATOMIC,   // an atomic operation
+    EW_WHY_ACCESS,   // a plain access; only now and then, or at a place known to be shared
+    EW_WHY_BLOCKED,  // the running thread cannot go on
+    EW_WHY_YIELD,    // it offers its turn
+    EW_WHY_START,    // it has just created a thread
+    EW_WHY_END,      // it has ended
 };
 
 // A point at which another thread may go on instead.
@@ -117,33 +119,18 @@ void ew_clock_jump(int64_t when); // nobody can go on before
 void ew_clock_start(void);
 int64_t ew_deadline(clockid_t clock, const struct timespec *when);
 
-// --- trace.c: tells what happens to whoever listens
-enum ew_op { // the numbers of model.words.OpKind
-    EW_OP_LOAD = 1,
-    EW_OP_STORE = 2,
-    EW_OP_UPDATE = 3,
-    EW_OP_ACQUIRE = 8,
-    EW_OP_RELEASE = 9,
-    EW_OP_WAIT = 16,
-    EW_OP_WAKE = 17,
-    EW_OP_START = 24,
-    EW_OP_BEGIN = 25,
-    EW_OP_END = 26,
-    EW_OP_JOIN = 27,
-};
-enum ew_op_flag { // and of model.words.OpFlag
-    EW_FLAG_ATOMIC = 1,
-    EW_FLAG_TRY = 2,
-    EW_FLAG_SHARED = 4,
-    EW_FLAG_FAILED = 8,
-    EW_FLAG_WILDCARD = 16,
-    EW_FLAG_BLOCKED = 32,
-};
+// --- trace.c: notes down what happens, for whoever asked for a trace
+//
+// An operation is told at the moment it takes effect. `op` and `flags` are numbers of
+// eitherway_format.h. A lock is ACQUIREd and RELEASEd, by readers with EW_FLAG_SHARED. What is no
+// lock WAITs (told when the wait is over) and WAKEs (told before anybody is woken); a wake that
+// counts together with others, such as an arrival at a barrier, has EW_FLAG_CUMULATIVE.
 extern bool ew_tracing;
-void ew_trace(enum ew_op op, unsigned flags, const void *object, size_t size, const void *pc);
-void ew_trace_ordered(enum ew_op op, unsigned flags, const void *object, size_t size, const void *pc,
-                      int order);
-void ew_trace_start(const char *path);
+void ew_trace(unsigned op, unsigned flags, const void *object, size_t size, const void *pc);
+void ew_trace_atomic(unsigned op, const void *object, size_t size, const void *pc, int order);
+void ew_trace_life(unsigned op, const struct ew_thread *other, const void *pc);
+void ew_trace_start(const char *directory);
 void ew_trace_finish(void);
+uint32_t ew_trace_position(void); // number of the last event
 
 #endif

@@ -80,9 +80,9 @@ static struct ew_thread *choose(enum ew_why why) {
         ew_look_outside(0);
     if (ready_count == 1)
         return ready[0];
-    const struct ew_choice choice = {why, ready, ready_count,
-                                     ew_self->state == EW_READY ? ew_self : NULL};
-    return ready[policy->next(&choice)];
+    const struct ew_decision decision = {why, ready, ready_count,
+                                         ew_self->state == EW_READY ? ew_self : NULL};
+    return ready[policy->next(&decision)];
 }
 
 void ew_point(enum ew_why why) {
@@ -120,6 +120,7 @@ static void dequeue(struct ew_thread *thread) {
 void ew_unblock(struct ew_thread *thread, bool timed_out) {
     dequeue(thread);
     thread->timed_out = timed_out;
+    thread->woken_by = ew_tracing && !timed_out ? ew_trace_position() : UINT32_MAX;
     if (thread->deadline != EW_NEVER)
         deadlines--;
     ew_make_ready(thread);

@@ -190,11 +190,15 @@ _Noreturn void ew_thread_end(void *result) {
     struct ew_thread *self = ew_self;
     self->result = result;
     ew_run_thread_destructors();
+    if (UNLIKELY(ew_tracing))
+        ew_trace_life(EW_OP_END, self, (char *)self->function + 1);
     ew_wake_all(self);
     ew_leave();
 }
 
 __attribute__((used)) void ew_thread_main(void) {
+    if (UNLIKELY(ew_tracing))
+        ew_trace_life(EW_OP_BEGIN, ew_self, (char *)ew_self->function + 1);
     ew_thread_end(ew_self->function(ew_self->argument));
 }
 
@@ -226,6 +230,8 @@ EW_EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes
     first_frame(thread);
     *handle = (pthread_t)thread->fs;
     ew_thread_add(thread);
+    if (UNLIKELY(ew_tracing))
+        ew_trace_life(EW_OP_START, thread, __builtin_return_address(0));
     ew_point(EW_WHY_START);
     return 0;
 }
@@ -242,6 +248,8 @@ EW_EXPORT int pthread_join(pthread_t handle, void **result) {
     ew_point(EW_WHY_SYNC);
     while (thread->state != EW_ENDED)
         ew_wait(thread, EW_NEVER);
+    if (UNLIKELY(ew_tracing))
+        ew_trace_life(EW_OP_JOIN, thread, __builtin_return_address(0));
     if (result)
         *result = thread->result;
     thread_destroy(thread);

@@ -7,11 +7,11 @@
 
 #define PC __builtin_return_address(0)
 
-static inline void point(enum ew_op op, const volatile void *address, size_t size, const void *pc,
+static inline void point(unsigned op, const volatile void *address, size_t size, const void *pc,
                          int order) {
     ew_point(EW_WHY_ATOMIC);
     if (UNLIKELY(ew_tracing))
-        ew_trace_ordered(op, EW_FLAG_ATOMIC, (const void *)address, size, pc, order);
+        ew_trace_atomic(op, (const void *)address, size, pc, order);
 }
 
 #define POINT(op, a, order) point(op, a, sizeof *(a), PC, order)
@@ -23,8 +23,8 @@ static inline void point(enum ew_op op, const volatile void *address, size_t siz
     }
 
 #define EXCHANGE_IF(bits, T, strength)                                                             \
-    EW_EXPORT int __tsan_atomic##bits##_compare_exchange_##strength(volatile T *a, T *expected,    \
-                                                                    T value, int order, int fail) {\
+    EW_EXPORT int __tsan_atomic##bits##_compare_exchange_##strength(                               \
+        volatile T *a, T *expected, T value, int order, int fail) {                                \
         POINT(__atomic_load_n(a, __ATOMIC_SEQ_CST) == *expected ? EW_OP_UPDATE : EW_OP_LOAD, a,    \
               order > fail ? order : fail);                                                        \
         return __atomic_compare_exchange_n(a, expected, value, 0, __ATOMIC_SEQ_CST,                \

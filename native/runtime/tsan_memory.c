@@ -10,7 +10,7 @@ uintptr_t *ew_frames = before_start;
 #define LOAD EW_OP_LOAD
 #define STORE EW_OP_STORE
 
-static EW_COLD void slow(enum ew_op op, const void *address, size_t size, const void *pc) {
+static EW_COLD void slow(unsigned op, const void *address, size_t size, const void *pc) {
     if (ew_accesses_left < 0)
         ew_point(EW_WHY_ACCESS);
     if (ew_tracing)
@@ -18,22 +18,42 @@ static EW_COLD void slow(enum ew_op op, const void *address, size_t size, const 
 }
 
 // The decision comes before the access, and nothing else can happen between them.
-static inline void access(enum ew_op op, const void *address, size_t size, const void *pc) {
+static inline void access(unsigned op, const void *address, size_t size, const void *pc) {
     if (UNLIKELY(--ew_accesses_left < 0 || ew_tracing))
         slow(op, address, size, pc);
 }
 
 #define HOOKS(size)                                                                                \
-    EW_EXPORT void __tsan_read##size(void *p) { access(LOAD, p, size, PC); }                       \
-    EW_EXPORT void __tsan_write##size(void *p) { access(STORE, p, size, PC); }                     \
-    EW_EXPORT void __tsan_unaligned_read##size(void *p) { access(LOAD, p, size, PC); }             \
-    EW_EXPORT void __tsan_unaligned_write##size(void *p) { access(STORE, p, size, PC); }           \
-    EW_EXPORT void __tsan_volatile_read##size(void *p) { access(LOAD, p, size, PC); }              \
-    EW_EXPORT void __tsan_volatile_write##size(void *p) { access(STORE, p, size, PC); }            \
-    EW_EXPORT void __tsan_unaligned_volatile_read##size(void *p) { access(LOAD, p, size, PC); }    \
-    EW_EXPORT void __tsan_unaligned_volatile_write##size(void *p) { access(STORE, p, size, PC); }  \
-    EW_EXPORT void __tsan_read##size##_pc(void *p, void *pc) { access(LOAD, p, size, pc); }        \
-    EW_EXPORT void __tsan_write##size##_pc(void *p, void *pc) { access(STORE, p, size, pc); }
+    EW_EXPORT void __tsan_read##size(void *p) {                                                    \
+        access(LOAD, p, size, PC);                                                                 \
+    }                                                                                              \
+    EW_EXPORT void __tsan_write##size(void *p) {                                                   \
+        access(STORE, p, size, PC);                                                                \
+    }                                                                                              \
+    EW_EXPORT void __tsan_unaligned_read##size(void *p) {                                          \
+        access(LOAD, p, size, PC);                                                                 \
+    }                                                                                              \
+    EW_EXPORT void __tsan_unaligned_write##size(void *p) {                                         \
+        access(STORE, p, size, PC);                                                                \
+    }                                                                                              \
+    EW_EXPORT void __tsan_volatile_read##size(void *p) {                                           \
+        access(LOAD, p, size, PC);                                                                 \
+    }                                                                                              \
+    EW_EXPORT void __tsan_volatile_write##size(void *p) {                                          \
+        access(STORE, p, size, PC);                                                                \
+    }                                                                                              \
+    EW_EXPORT void __tsan_unaligned_volatile_read##size(void *p) {                                 \
+        access(LOAD, p, size, PC);                                                                 \
+    }                                                                                              \
+    EW_EXPORT void __tsan_unaligned_volatile_write##size(void *p) {                                \
+        access(STORE, p, size, PC);                                                                \
+    }                                                                                              \
+    EW_EXPORT void __tsan_read##size##_pc(void *p, void *pc) {                                     \
+        access(LOAD, p, size, pc);                                                                 \
+    }                                                                                              \
+    EW_EXPORT void __tsan_write##size##_pc(void *p, void *pc) {                                    \
+        access(STORE, p, size, pc);                                                                \
+    }
 HOOKS(1)
 HOOKS(2)
 HOOKS(4)
@@ -60,8 +80,7 @@ EW_EXPORT void __tsan_vptr_update(void **vptr, void *value) {
         access(STORE, vptr, sizeof *vptr, PC);
 }
 
-EW_EXPORT void __tsan_init(void) {
-}
+EW_EXPORT void __tsan_init(void) {}
 
 EW_EXPORT void __tsan_func_entry(void *caller) {
     *ew_frames++ = (uintptr_t)caller;

@@ -14,7 +14,9 @@ import pytest
 
 from eitherway.worlds.threads.build import COMPILE, link_flags
 
-PROGRAMS = sorted(p for p in (Path(__file__).parent / "programs").iterdir() if p.suffix in (".c", ".cc"))
+PROGRAMS = sorted(
+    p for p in (Path(__file__).parent / "programs").iterdir() if p.suffix in (".c", ".cc")
+)
 SEEDS = range(10)
 GIVE_UP = 60  # seconds: a program that hangs has failed; none of them needs one
 

@@ -5,7 +5,7 @@
 
 #include "../runtime.h"
 
-struct ew_choice {
+struct ew_decision {
     enum ew_why why;
     struct ew_thread *const *ready; // at least two; in no order that means anything
     uint32_t count;
@@ -15,8 +15,8 @@ struct ew_choice {
 struct ew_policy {
     const char *name;
     void (*start)(uint64_t seed);
-    // Index into choice->ready.
-    uint32_t (*next)(const struct ew_choice *choice);
+    // Index into decision->ready.
+    uint32_t (*next)(const struct ew_decision *decision);
     // One of `count` things that are not threads to run: which waiter a signal wakes.
     uint32_t (*pick)(uint32_t count);
     // How many plain accesses may pass before `next` is asked again.

@@ -8,8 +8,8 @@ static void start(uint64_t seed) {
     state = seed;
 }
 
-static uint32_t next(const struct ew_choice *choice) {
-    return (uint32_t)(ew_random(&state) % choice->count);
+static uint32_t next(const struct ew_decision *decision) {
+    return (uint32_t)(ew_random(&state) % decision->count);
 }
 
 static uint32_t pick(uint32_t count) {

@@ -7,11 +7,11 @@ static void start(uint64_t seed) {
 }
 
 // The smallest number above the running thread's; if there is none, the smallest of all.
-static uint32_t next(const struct ew_choice *choice) {
-    uint32_t base = choice->running ? choice->running->id : ew_self->id;
+static uint32_t next(const struct ew_decision *decision) {
+    uint32_t base = decision->running ? decision->running->id : ew_self->id;
     uint32_t best = 0, best_distance = UINT32_MAX;
-    for (uint32_t i = 0; i < choice->count; i++) {
-        uint32_t distance = choice->ready[i]->id - base - 1; // wraps: own number comes last
+    for (uint32_t i = 0; i < decision->count; i++) {
+        uint32_t distance = decision->ready[i]->id - base - 1; // wraps: own number comes last
         if (distance < best_distance) {
             best = i;
             best_distance = distance;

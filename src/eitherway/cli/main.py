@@ -37,6 +37,7 @@ class Parser(argparse.ArgumentParser):
     """argparse, but a wrong command line is a `UsageError` (64) and not exit code 2."""
 
     def error(self, message: str) -> NoReturn:
+        """Called by argparse."""
         raise UsageError(message, fix=f"{self.prog} --help")
 
 

@@ -31,7 +31,9 @@ def compiler() -> str:
     for name in (os.environ.get("CC", ""), "gcc", "clang", "cc"):
         if name and (program := shutil.which(name)):
             return program
-    raise Unavailable("building for the threads world needs gcc or clang", fix="apt-get install gcc")
+    raise Unavailable(
+        "building for the threads world needs gcc or clang", fix="apt-get install gcc"
+    )
 
 
 def build(source: Path, program: Path) -> None:

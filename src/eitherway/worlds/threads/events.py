@@ -5,23 +5,26 @@ The runtime writes events of fixed size with raw addresses, because it runs insi
 addresses become places, variables and ranges, each distinct one once.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eitherway.model.trace import EDGE, NO_OPERATION, OPERATION, Table, Trace, TraceBuilder
-from eitherway.model.words import EdgeKind, OpFlag, OpKind, World
+from eitherway.model.trace import OPERATION, Table, Trace, TraceBuilder
+from eitherway.model.words import OpKind, World
+from eitherway.recording.blocks import tailed
+from eitherway.recording.layout import BlockType
+from eitherway.recording.read import Recording
 from eitherway.symbols.lines import Frames, frames_at
 from eitherway.symbols.variables import Variable, Variables, variables_of
+from eitherway.worlds.threads.edges import edges_of
 
 _SYNC = (int(OpKind.ACQUIRE), int(OpKind.RELEASE))
 _WAITS = (int(OpKind.WAIT), int(OpKind.WAKE))
+# What calls main and a thread's function.
+_BELOW_THE_PROGRAM = frozenset({"ew_thread_main", "__libc_start_call_main", "__libc_start_main"})
 _LIVES = (int(OpKind.START), int(OpKind.BEGIN), int(OpKind.END), int(OpKind.JOIN))
-
-# The compiler's numbers for memory orders.
-_ACQUIRING = frozenset({1, 2, 4, 5})  # consume, acquire, acq_rel, seq_cst
-_RELEASING = frozenset({3, 4, 5})  # release, acq_rel, seq_cst
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,22 @@ class Module:
 class Events:
     """What one traced run left."""
 
-    events: Table  # layout.THREAD_EVENT
-    frames: Table  # layout.THREAD_FRAME: call sites, each with its caller's
+    events: Table
+    frames: Table  # call sites, each with its caller's
     modules: tuple[Module, ...]
+
+    @classmethod
+    def read(cls, recording: Recording) -> "Events":
+        """From the recording that the runtime wrote."""
+        kinds = (BlockType.THREAD_EVENTS, BlockType.THREAD_FRAMES)
+        events, frames = recording.tables(*kinds).values()
+        return cls(events, frames, tuple(_modules(recording)))
+
+
+def _modules(recording: Recording) -> Iterator[Module]:
+    for block in recording.blocks(BlockType.THREAD_MODULES):
+        for (base, lo, hi, _, _), path in tailed(block, recording.path):
+            yield Module(os.fsdecode(path), base, lo, hi)
 
 
 def trace_of(run: Events) -> Trace:
@@ -53,7 +69,7 @@ def trace_of(run: Events) -> Trace:
     operations["flags"] = run.events["flags"]
     operations["stack"] = _stacks(builder, run)
     operations["range"] = _ranges(builder, run)
-    return replace(builder.build(), operations=operations, edges=_edges(run.events))
+    return replace(builder.build(), operations=operations, edges=edges_of(run.events))
 
 
 def _add_actors(builder: TraceBuilder, events: Table) -> None:
@@ -83,13 +99,14 @@ def _caller_stacks(frames: Table, named: Mapping[int, Frames]) -> list[Frames]:
     """The stack of each call site; frame 0 is the bottom, and callers come first."""
     stacks: list[Frames] = [()]
     for caller, pc in zip(frames["caller"][1:].tolist(), frames["pc"][1:].tolist(), strict=True):
-        stacks.append((*named[pc], *stacks[caller]))
+        own = () if named[pc] and named[pc][0].function in _BELOW_THE_PROGRAM else named[pc]
+        stacks.append((*own, *stacks[caller]))
     return stacks
 
 
 def _named(modules: Sequence[Module], addresses: set[int]) -> dict[int, Frames]:
     """Frames at return addresses: the call is the instruction before."""
-    named: dict[int, Frames] = {address: () for address in addresses}
+    named: dict[int, Frames] = dict.fromkeys(addresses, ())
     for module in modules:
         inside = sorted(a for a in addresses if module.lo <= a < module.hi)
         offsets = [address - module.base - 1 for address in inside]
@@ -103,7 +120,11 @@ def _named(modules: Sequence[Module], addresses: set[int]) -> dict[int, Frames]:
 def _ranges(builder: TraceBuilder, run: Events) -> Table:
     events = run.events
     kind = np.select(
-        [np.isin(events["op"], _SYNC), np.isin(events["op"], _WAITS), np.isin(events["op"], _LIVES)],
+        [
+            np.isin(events["op"], _SYNC),
+            np.isin(events["op"], _WAITS),
+            np.isin(events["op"], _LIVES),
+        ],
         [1, 2, 3],
     )
     keys = np.stack([kind.astype(np.uint64), events["address"], events["size"]], axis=1)
@@ -148,36 +169,3 @@ class _Namer:
                 found = self.tables[module.path].at(address - module.base)
                 return found, found.start + module.base if found else 0
         return None, 0
-
-
-# --- order
-
-
-def _edges(events: Table) -> Table:
-    targets = np.flatnonzero(events["follows"] != NO_OPERATION)
-    edges = np.zeros(len(targets), dtype=EDGE)
-    edges["source"] = events["follows"][targets]
-    edges["target"] = targets
-    chance = events["op"][targets] == OpKind.ACQUIRE
-    edges["kind"] = np.where(chance, EdgeKind.CHANCE, EdgeKind.INHERENT)
-    atomic = np.array([(*edge, EdgeKind.INHERENT) for edge in _atomic_edges(events)], dtype=EDGE)
-    return np.concatenate([edges, atomic])
-
-
-def _atomic_edges(events: Table) -> Iterator[tuple[int, int]]:
-    """An acquiring read follows the releasing writes whose sequence it reads from (C11 5.1.2.4).
-
-    A relaxed store ends the sequence; a read-modify-write goes on with it, whatever its order.
-    """
-    heads: dict[int, list[int]] = {}
-    atomic = np.flatnonzero(events["flags"] & OpFlag.ATOMIC)
-    for index in atomic.tolist():
-        event = events[index]
-        address, op, order = int(event["address"]), int(event["op"]), int(event["order"])
-        if op != OpKind.STORE and order in _ACQUIRING:
-            yield from ((head, index) for head in heads.get(address, ()))
-        through = op == OpKind.UPDATE and order in _ACQUIRING and order in _RELEASING
-        if op == OpKind.STORE or through:  # `through` follows the earlier heads itself
-            heads[address] = []
-        if op != OpKind.LOAD and order in _RELEASING:
-            heads.setdefault(address, []).append(index)

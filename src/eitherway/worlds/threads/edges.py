@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which events of a traced run had to come before which, from what each kind of event means.
+
+start ─▶ begin      end ─▶ join      wake ─▶ wait      inherent
+release ─▶ acquire                                      chance: another run may swap them
+releasing write ─▶ acquiring read of what it wrote      inherent
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from eitherway.model.trace import EDGE, NO_OPERATION, Table
+from eitherway.model.words import ACCESSES, EdgeKind, OpFlag, OpKind
+
+# The compiler's numbers for memory orders.
+_ACQUIRING = frozenset({1, 2, 4, 5})  # consume, acquire, acq_rel, seq_cst
+_RELEASING = frozenset({3, 4, 5})  # release, acq_rel, seq_cst
+
+Sources = Iterator[int]
+
+
+def edges_of(events: Table) -> Table:
+    """All edges, by target. One pass over the events that are no plain access."""
+    follow = _Follow()
+    found: list[tuple[int, int, int]] = []
+    plain = np.isin(events["op"], [int(op) for op in ACCESSES]) & (events["flags"] == 0)
+    for index in np.flatnonzero(~plain).tolist():
+        row = events[index]
+        op = int(row["op"])
+        chance = op == OpKind.ACQUIRE
+        kind = int(EdgeKind.CHANCE if chance else EdgeKind.INHERENT)
+        found.extend((source, index, kind) for source in follow.event(index, row))
+    return np.array(found, dtype=EDGE)
+
+
+class _Follow:
+    """What happened so far that later events may have to follow."""
+
+    def __init__(self) -> None:
+        self.lives: dict[tuple[OpKind, int], int] = {}  # start and end of each thread
+        self.locks: defaultdict[int, _Lock] = defaultdict(_Lock)
+        self.wakes: defaultdict[int, dict[int, int]] = defaultdict(dict)  # last of each thread
+        self.cumulative: set[int] = set()
+        self.heads: defaultdict[int, list[int]] = defaultdict(list)
+
+    def event(self, index: int, row: np.void) -> Sources:
+        """The events that this one follows; then it counts for the later ones."""
+        rule = self._RULES.get(int(row["op"]), _Follow._access)
+        return rule(self, index, row)
+
+    def _told(self, index: int, row: np.void) -> Sources:
+        self.lives[OpKind(int(row["op"])), int(row["address"])] = index
+        return iter(())
+
+    def _begin(self, _index: int, row: np.void) -> Sources:
+        return self._life(OpKind.START, row)
+
+    def _join(self, _index: int, row: np.void) -> Sources:
+        return self._life(OpKind.END, row)
+
+    def _life(self, op: OpKind, row: np.void) -> Sources:
+        source = self.lives.get((op, int(row["address"])))
+        return iter(()) if source is None else iter((source,))
+
+    def _acquire(self, _index: int, row: np.void) -> Sources:
+        if row["flags"] & (OpFlag.FAILED | OpFlag.BLOCKED):
+            return iter(())
+        return self.locks[int(row["address"])].acquire(bool(row["flags"] & OpFlag.SHARED))
+
+    def _release(self, index: int, row: np.void) -> Sources:
+        self.locks[int(row["address"])].release(index, bool(row["flags"] & OpFlag.SHARED))
+        return iter(())
+
+    def _wake(self, index: int, row: np.void) -> Sources:
+        self.wakes[int(row["address"])][int(row["thread"])] = index
+        if row["flags"] & OpFlag.CUMULATIVE:
+            self.cumulative.add(index)
+        return iter(())
+
+    def _wait(self, _index: int, row: np.void) -> Sources:
+        """The wake that ended it; or all, where they count together or it did not have to wait."""
+        if row["flags"] & (OpFlag.FAILED | OpFlag.BLOCKED):
+            return iter(())
+        follows = int(row["follows"])
+        if follows != NO_OPERATION and follows not in self.cumulative:
+            return iter((follows,))
+        return iter(tuple(self.wakes[int(row["address"])].values()))
+
+    def _access(self, index: int, row: np.void) -> Sources:
+        """An acquiring read follows the releasing writes whose sequence it reads (C11 5.1.2.4).
+
+        A store begins a new sequence; a read-modify-write goes on with the one it finds.
+        """
+        op, order = int(row["op"]), int(row["order"])
+        address = int(row["address"])
+        acquires = op != OpKind.STORE and order in _ACQUIRING
+        releases = op != OpKind.LOAD and order in _RELEASING
+        sources = tuple(self.heads[address]) if acquires else ()
+        if op == OpKind.STORE or (acquires and releases):  # the latter follows the others itself
+            self.heads[address] = []
+        if releases:
+            self.heads[address].append(index)
+        return iter(sources)
+
+    _RULES: ClassVar[dict[int, Callable[["_Follow", int, np.void], Sources]]] = {
+        OpKind.START: _told,
+        OpKind.END: _told,
+        OpKind.BEGIN: _begin,
+        OpKind.JOIN: _join,
+        OpKind.ACQUIRE: _acquire,
+        OpKind.RELEASE: _release,
+        OpKind.WAKE: _wake,
+        OpKind.WAIT: _wait,
+    }
+
+
+class _Lock:
+    """A reader follows the last writer; a writer follows it and the readers since."""
+
+    def __init__(self) -> None:
+        self.writer: list[int] = []
+        self.readers: list[int] = []
+
+    def acquire(self, shared: bool) -> Sources:
+        return iter(self.writer if shared else [*self.writer, *self.readers])
+
+    def release(self, index: int, shared: bool) -> None:
+        if shared:
+            self.readers.append(index)
+        else:
+            self.writer, self.readers = [index], []
