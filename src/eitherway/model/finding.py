@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A finding: one distinct thing to tell the user, the same in every run, file and report.
 
-`format/finding.schema.json` is the contract for its JSON form; `to_json` and `from_json` mirror it.
+`format/finding.schema.json` is the contract for its JSON form; `model/document.py` writes and reads
+it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from eitherway.model.trace import Place
@@ -21,14 +23,14 @@ class Frame(Place):
 class FoundOperation:
     """One side of a finding, in names instead of numbers."""
 
-    actor: str
+    actor: str  # "thread T1 'worker'", "main thread", "process 'cc1' (pid 71)"
     op: str  # "read of size 4", "openat", "lock"
     object: str = ""  # what it touched: "heap block of 40 bytes", "file", "mutex"
     variable: str = ""  # its name when known: "balance", "queue.head", "/tmp/x"
-    stack: tuple[Frame, ...] = ()  # innermost first
+    stack: tuple[Frame, ...] = ()  # innermost first, inlined functions spelled out
     locks: tuple[str, ...] = ()
     created: tuple[Frame, ...] = ()  # where the actor was created
-    allocated: tuple[Frame, ...] = ()  # where the object was allocated
+    allocated: tuple[Frame, ...] = ()  # where the object was allocated; of a mutex: made
     value: str = ""
 
     @property
@@ -57,7 +59,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """When (RFC 3339, UTC) and how often."""
+    """When (RFC 3339, UTC, "Z") and how often."""
 
     first: str = ""
     last: str = ""
@@ -66,7 +68,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """See DESIGN "Contracts" in ARCHITECTURE.md for the meaning of each field."""
+    """See "Contracts" in ARCHITECTURE.md for the meaning of each field."""
 
     world: World
     kind: Kind
@@ -81,3 +83,30 @@ class Finding:
     evidence: str = ""
     sources: tuple[Source, ...] = ()
     seen: Seen = field(default_factory=Seen)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What stands behind a list of findings: how many, against which baseline, what was left out.
+
+    Without a baseline every finding is new. `notes` are sentences on what was and was not looked
+    at; they say what "nothing found" means.
+    """
+
+    findings: int = 0
+    new: tuple[str, ...] = ()  # ids
+    gone: tuple[str, ...] = ()  # ids of the baseline that were not seen this time
+    suppressed: int = 0
+    unused_suppressions: tuple[str, ...] = ()  # "FILE:LINE: race:x"
+    classes: Mapping[Class, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What `--json` writes and `eitherway report` reads."""
+
+    findings: tuple[Finding, ...] = ()
+    summary: Summary = field(default_factory=Summary)
+    tool: str = ""
+    version: str = ""

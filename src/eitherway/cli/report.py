@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`eitherway report`: saved findings of many runs as one list, in the form asked for."""
+
+import argparse
+
+from eitherway.cli import findings_list
+from eitherway.errors import UsageError
+from eitherway.findings.document import load
+from eitherway.model.finding import Document
+from eitherway.report import REPORTS, report
+
+HELP = "merge saved findings and show them"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb."""
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="findings written with --json ('-': stdin)"
+    )
+    parser.add_argument(
+        "--format", choices=tuple(REPORTS), default="text", help="form of the report"
+    )
+    parser.add_argument("--output", metavar="FILE", default="-", help="where to (default: stdout)")
+    findings_list.add_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, merge, report."""
+    _check(args)
+    plan = findings_list.plan_of(args)
+    documents = [load(name) for name in args.files]
+    findings = (finding for document in documents for finding in document.findings)
+    result = findings_list.result_of(plan, findings, _notes(documents))
+    findings_list.deliver(plan, result)
+    _show(args, plan, result)
+    return result.exit_code
+
+
+def _check(args: argparse.Namespace) -> None:
+    if args.files.count("-") > 1:
+        raise UsageError("standard input ('-') can be read only once")
+    if args.json == "-" and args.output == "-" and args.format != "text":
+        raise UsageError("--json - and --format json both write to standard output; drop one")
+
+
+def _show(args: argparse.Namespace, plan: findings_list.Plan, result: findings_list.Result) -> None:
+    if args.format == "text" and args.output == "-":
+        findings_list.show_text(plan, result)
+        return
+    findings_list.write_report(args.output, report(args.format), result)
+    if args.output != "-":
+        again = f"; next: eitherway report {args.output}" if args.format == "json" else ""
+        findings_list.say(f"wrote {args.output}{again}")
+
+
+def _notes(documents: list[Document]) -> list[str]:
+    """The notes of all documents, each once."""
+    return list(dict.fromkeys(note for document in documents for note in document.summary.notes))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many runs, one list: findings of one id become one.
+
+What is kept does not depend on order or grouping of the runs, and merging the same run again
+changes nothing but `seen.count`, which adds up.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+
+from eitherway.model.document import finding_to_json
+from eitherway.model.finding import Finding, Seen
+
+
+def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """One finding per id, most severe class first, then by id."""
+    by_id: dict[str, Finding] = {}
+    for finding in findings:
+        known = by_id.get(finding.id)
+        by_id[finding.id] = _alone(finding) if known is None else merge(known, finding)
+    return tuple(sorted(by_id.values(), key=lambda f: (-f.klass.severity, f.id)))
+
+
+def merge(one: Finding, other: Finding) -> Finding:
+    """Two findings of one id: the telling of the more severe one, the sources and times of both."""
+    if one.id != other.id:
+        raise ValueError(f"{one.id} and {other.id} are two findings")
+    return replace(
+        _telling(one, other),
+        sources=tuple(sorted({*one.sources, *other.sources}, key=lambda s: (s.tool, s.file))),
+        seen=_seen(one.seen, other.seen),
+    )
+
+
+def stamped(finding: Finding, when: str) -> Finding:
+    """The finding as seen once, at this time (RFC 3339, UTC)."""
+    return replace(finding, seen=Seen(first=when, last=when, count=1))
+
+
+def _alone(finding: Finding) -> Finding:
+    sources = tuple(sorted(set(finding.sources), key=lambda s: (s.tool, s.file)))
+    return finding if sources == finding.sources else replace(finding, sources=sources)
+
+
+def _telling(one: Finding, other: Finding) -> Finding:
+    """The one with the worse class; then the one that more was tried on or that says more.
+
+    The last key is the whole content: a choice by position would depend on the order of the runs.
+    """
+    first, second = _rank(one), _rank(other)
+    if first == second:
+        first, second = _content(one), _content(other)
+    return one if first >= second else other
+
+
+def _rank(finding: Finding) -> tuple[object, ...]:
+    return (
+        finding.klass.severity,
+        finding.confidence.paths * finding.confidence.schedules,
+        bool(finding.evidence),
+        sum(len(operation.stack) for operation in finding.operations),
+        len(finding.explanation),
+    )
+
+
+def _content(finding: Finding) -> tuple[object, ...]:
+    bare = replace(finding, sources=(), seen=Seen())
+    return (json.dumps(finding_to_json(bare), sort_keys=True),)
+
+
+def _seen(one: Seen, other: Seen) -> Seen:
+    return Seen(
+        first=min(filter(None, (one.first, other.first)), default=""),
+        last=max(one.last, other.last),
+        count=one.count + other.count,
+    )

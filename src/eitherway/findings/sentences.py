@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proof of a race in sentences: let, then, suppose, however, a contradiction.
+
+Each supposes that the program decides the order, follows what this would mean for the run that was
+seen, and ends where the run says otherwise.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from eitherway.model.finding import FoundOperation
+from eitherway.model.words import STORES, Kind, OpFlag, OpKind
+
+Sentences = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """An operation in words, with what a proof needs to know of its numbers."""
+
+    found: FoundOperation
+    kind: OpKind
+    flags: OpFlag
+    actor: int
+    object: int
+    holds: frozenset[int]  # objects of the locks held
+
+
+def explained(kind: Kind, pattern: str, sides: Sequence[Side]) -> Sentences:
+    """The sentences for a race of this kind; for kinds without a proof, what was seen."""
+    named = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", sides, strict=False))
+    proof = _PROOFS.get(kind)
+    ending = proof(named, pattern) if proof else ()
+    return (*(_let(letter, side) for letter, side in named.items()), *ending)
+
+
+def _let(letter: str, side: Side) -> str:
+    found = side.found
+    what = found.variable and f"'{found.variable}'"
+    if what and found.object:
+        what = f"{found.object} {what}"
+    touched = f" {_PREPOSITIONS.get(side.kind, 'of')} {what or found.object}"
+    return (
+        f"Let {letter} be the {found.op}"
+        f"{touched if what or found.object else ''} by {found.actor}{_where(found)}."
+    )
+
+
+_PREPOSITIONS = {OpKind.STORE: "to", OpKind.WAIT: "on", OpKind.WAKE: "on"}
+
+
+def _where(found: FoundOperation) -> str:
+    place = found.place
+    at = f"{place.file}:{place.line}" if place.line else place.file
+    if not at and place.module:
+        at = f"{place.module}+{place.offset:#x}"
+    if place.function:
+        return f" in {place.function} ({at})" if at else f" in {place.function}"
+    return f" at {at}" if at else ""
+
+
+def _pair(named: dict[str, Side], _: str) -> Sentences:
+    if len(named) != 2:  # noqa: PLR2004 - a pair
+        return ()
+    (a, one), (b, other) = named.items()
+    storing = [letter for letter, side in named.items() if side.kind in STORES]
+    writes = "both of them write" if len(storing) == len(named) else f"{storing[0]} writes"
+    return (
+        f"Then the outcome can depend on which comes first, because both touch the same "
+        f"{one.found.object or 'object'} and {writes}.",
+        f"Suppose the program decides this. Then a chain of locks, starts, joins and wake-ups "
+        f"leads from {a} to {b} or from {b} to {a}, because nothing else orders two actors.",
+        f"However, no such chain exists in this run ({a} {_holding(one)}, {b} {_holding(other)}): "
+        f"a contradiction.",
+        f"So the program does not decide it: {a} came first here, and {b} can come first.",
+    )
+
+
+def _holding(side: Side) -> str:
+    return "holds " + (", ".join(side.found.locks) or "no lock")
+
+
+def _wait_wakeups(named: dict[str, Side], _: str) -> Sentences:
+    waits, wakes = _split(named, OpKind.WAIT), _split(named, OpKind.WAKE)
+    if not waits or len(wakes) <= 1:
+        return ()
+    w, ways = waits[0], _either(wakes)
+    both = any(named[wake].flags & OpFlag.CUMULATIVE for wake in wakes)
+    return (
+        f"Then {w} can be ended by {ways}, because each of them wakes what {w} waits on.",
+        f"Suppose the program decides which. Then {w} is over before all of them but one, or the "
+        f"others happen only after it.",
+        f"However, {w} happens before none of {_all(wakes)} in this run: a contradiction.",
+        f"So {w} can find another one than it found here"
+        + (", or the effect of several at once." if both else "."),
+    )
+
+
+def _wakeup_waits(named: dict[str, Side], _: str) -> Sentences:
+    waits, wakes = _split(named, OpKind.WAIT), _split(named, OpKind.WAKE)
+    if not wakes or len(waits) <= 1:
+        return ()
+    s = wakes[0]
+    return (
+        f"Then {s} can end {_either(waits)}, because each of them waits on what {s} wakes.",
+        f"Suppose the program decides which. Then all but one of {_all(waits)} happen before {s}, "
+        f"or begin only after it was used up.",
+        f"However, none of {_all(waits)} happens before {s} in this run: a contradiction.",
+        f"So {s} can end another one than it ended here, and that one then goes on waiting.",
+    )
+
+
+def _atomicity(named: dict[str, Side], pattern: str) -> Sentences:
+    actors = [side.actor for side in named.values()]
+    local = [letter for letter, side in named.items() if actors.count(side.actor) > 1]
+    remote = [letter for letter in named if letter not in local]
+    if len(local) != 2 or len(remote) != 1:  # noqa: PLR2004 - two local, one remote
+        return ()
+    (a, c), (b,) = local, remote
+    return (
+        f"Suppose {a} and {c}, one after the other by the same actor, belong together. "
+        f"Then {b} comes before {a} or after {c} in every run.",
+        f"However, nothing keeps {b} out: {a} {_holding(named[a])}, {c} {_holding(named[c])}, "
+        f"{b} {_holding(named[b])}, and no chain of starts, joins and wake-ups leads from {c} to "
+        f"{b} or from {b} to {a}: a contradiction.",
+        f"So {b} can come between {a} and {c}: {_BETWEEN.get(pattern, _ANY)}".format(a=a, b=b, c=c),
+    )
+
+
+_ANY = "what {a} and {c} do together is then not one step."
+_BETWEEN = {
+    "RWR": "then {a} and {c} read different values (RWR).",
+    "WWR": "then {c} reads what {b} wrote, not what {a} wrote (WWR).",
+    "RWW": "then {c} writes what it made of an old value, and what {b} wrote is lost (RWW).",
+    "WRW": "then {b} reads a value that {c} was about to replace (WRW).",
+}
+
+
+def _deadlock(named: dict[str, Side], _: str) -> Sentences:
+    """The cycle: who wants a lock that the next one holds."""
+    wanting = {letter: side for letter, side in named.items() if side.kind is OpKind.ACQUIRE}
+    steps = []
+    for letter, side in wanting.items():
+        for other, holder in wanting.items():
+            if holder.actor != side.actor and side.object in holder.holds:
+                steps.append(
+                    f"Then {side.found.actor} waits at {letter} for {holder.found.actor}, "
+                    f"because that one holds {_lock_name(side)} when it comes to {other}."
+                )
+    if not steps:
+        return ()
+    actors = ", ".join(dict.fromkeys(side.found.actor for side in wanting.values()))
+    return (
+        *steps,
+        "Suppose that all have reached these places and one of them goes on. Then the lock it "
+        "wants was given back by its holder, who went on before it.",
+        "However, that holder waits in the same circle, and so do all the others: a contradiction.",
+        f"So none of {actors} ever goes on once all hold their first lock.",
+    )
+
+
+def _lock_name(side: Side) -> str:
+    return f"'{side.found.variable}'" if side.found.variable else side.found.object or "the lock"
+
+
+def _lost_wakeup(named: dict[str, Side], _: str) -> Sentences:
+    waits, wakes = _split(named, OpKind.WAIT), _split(named, OpKind.WAKE)
+    if not waits or not wakes:
+        return ()
+    w, s = waits[0], wakes[0]
+    return (
+        f"Then {w} ends only by a wake-up that comes after {w} has begun, because one that comes "
+        f"earlier finds nobody and is not kept.",
+        f"Suppose the program makes {s} come later. Then a chain of locks, starts, joins and "
+        f"wake-ups leads from the beginning of {w} to {s}.",
+        "However, no such chain exists in this run: a contradiction.",
+        f"So {s} can come first, and {w} can wait for ever.",
+    )
+
+
+def _split(named: dict[str, Side], kind: OpKind) -> list[str]:
+    return [letter for letter, side in named.items() if side.kind is kind]
+
+
+def _either(letters: Sequence[str]) -> str:
+    return " or ".join(letters)
+
+
+def _all(letters: Sequence[str]) -> str:
+    return ", ".join(letters)
+
+
+_PROOFS: dict[Kind, Callable[[dict[str, Side], str], Sentences]] = {
+    Kind.DATA_RACE: _pair,
+    Kind.LOAD_STORE: _pair,
+    Kind.WAIT_WAKEUPS: _wait_wakeups,
+    Kind.WAKEUP_WAITS: _wakeup_waits,
+    Kind.ATOMICITY: _atomicity,
+    Kind.DEADLOCK: _deadlock,
+    Kind.LOST_WAKEUP: _lost_wakeup,
+}

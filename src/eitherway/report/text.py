@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings for people, in the layout of ThreadSanitizer, which tools already read.
+
+Behind the SUMMARY line comes what ThreadSanitizer does not have: the class, the consequence, the
+proof in sentences and the command that shows it again.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TextIO
+
+from eitherway.model.finding import Finding, FoundOperation, Frame, Summary
+from eitherway.model.text import printable
+from eitherway.model.words import Class, Kind
+
+RULE = "=" * 18
+
+TITLES = {
+    Kind.DATA_RACE: "data race",
+    Kind.LOAD_STORE: "load-store race",
+    Kind.WAIT_WAKEUPS: "wait-wakeups race",
+    Kind.WAKEUP_WAITS: "wakeup-waits race",
+    Kind.TOCTOU: "time-of-check-to-time-of-use race",
+    Kind.ATOMICITY: "atomicity violation",
+    Kind.DEADLOCK: "lock-order-inversion (potential deadlock)",
+    Kind.LOST_WAKEUP: "lost wake-up",
+    Kind.LOCK_MISUSE: "misuse of a lock",
+    Kind.MEMORY_ERROR: "memory error",
+    Kind.HANG: "hang",
+    Kind.FAILURE: "order-dependent failure",
+}
+MEANINGS = {
+    Class.SPEC_VIOLATED: "the other order breaks the program",
+    Class.OUTPUT_DIFFERS: "the other order changes the output",
+    Class.UNJUDGED: "the other order was not tried",
+    Class.INCONCLUSIVE: "the other order was tried without a result",
+    Class.K_WITNESS_HARMLESS: "no difference in any of the ways tried",
+    Class.SINGLE_ORDERING: "the other order cannot happen",
+}
+
+_BOLD, _RED, _PLAIN = "\x1b[1m", "\x1b[1;31m", "\x1b[0m"
+
+
+def wants_colour(out: TextIO, environment: Mapping[str, str]) -> bool:
+    """Only on a terminal that understands it, and never with NO_COLOR."""
+    return out.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
+
+
+class TextReport:
+    """One block per finding, then the summary."""
+
+    def __init__(self, *, colour: bool = False) -> None:
+        self.colour = colour
+
+    def write(self, findings: Sequence[Finding], summary: Summary, out: TextIO) -> None:
+        """Write all blocks; nothing of the program's text reaches the terminal unescaped."""
+        new = set(summary.new)
+        for finding in findings:
+            marked = "" if finding.id in new else ", in the baseline"
+            for line in _block(finding, marked):
+                out.write(self._shown(line))
+        for line in _closing(summary):
+            out.write(self._shown(line))
+
+    def _shown(self, line: str) -> str:
+        text = printable(line)
+        if self.colour and text.startswith("WARNING: "):
+            text = f"{_RED}{text}{_PLAIN}"
+        elif self.colour and text.startswith(("SUMMARY: ", "  class: ", "  consequence: ")):
+            text = f"{_BOLD}{text}{_PLAIN}"
+        return text + "\n"
+
+
+def _block(finding: Finding, marked: str) -> Iterator[str]:
+    locks = _numbered_locks(finding)
+    yield RULE
+    yield f"WARNING: EitherWay: {TITLES[finding.kind]}"
+    yield from _cycle(finding)
+    for title, operation in _told(finding, locks):
+        yield f"  {title}:"
+        yield from _stack(operation.stack)
+        yield ""
+    yield from _locations(finding)
+    yield from _locks(finding, locks)
+    yield from _actors(finding)
+    yield f"SUMMARY: EitherWay: {TITLES[finding.kind]}{_summary_place(finding)}"
+    yield from _judgement(finding, marked)
+    yield RULE
+
+
+def _told(finding: Finding, locks: Mapping[str, str]) -> Iterator[tuple[str, FoundOperation]]:
+    """Each operation with its title: of two accesses the later one first, as TSan does."""
+    operations = finding.operations
+    if finding.kind is Kind.DEADLOCK:
+        yield from ((_acquired(operation), operation) for operation in operations)
+        return
+    pair = len(operations) == 2 and finding.kind in (Kind.DATA_RACE, Kind.LOAD_STORE)  # noqa: PLR2004
+    for index, operation in enumerate(reversed(operations) if pair else operations):
+        op = f"Previous {operation.op}" if pair and index else _capital(operation.op)
+        where = operation.variable or operation.object
+        at = f" at {where}" if where else ""
+        yield f"{op}{at} by {operation.actor}{_mutexes(operation, locks)}", operation
+
+
+def _acquired(operation: FoundOperation) -> str:
+    holding = " and ".join(operation.locks)
+    while_holding = f" while holding {holding}" if holding else ""
+    name = f" '{operation.variable}'" if operation.variable else ""
+    wanted = f"{_capital(operation.object or 'mutex')}{name}"
+    return f"{wanted} acquired here{while_holding} in {operation.actor}"
+
+
+def _numbered_locks(finding: Finding) -> dict[str, str]:
+    """M1, M2, ... for the locks held, in the order they are met."""
+    names = dict.fromkeys(lock for operation in finding.operations for lock in operation.locks)
+    return {name: f"M{number}" for number, name in enumerate(names, start=1)}
+
+
+def _mutexes(operation: FoundOperation, locks: Mapping[str, str]) -> str:
+    if not operation.locks:
+        return ""
+    held = (f"{'read' if n.startswith('read ') else 'write'} {locks[n]}" for n in operation.locks)
+    return f" (mutexes: {', '.join(held)})"
+
+
+def _cycle(finding: Finding) -> Iterator[str]:
+    if finding.kind is Kind.DEADLOCK and finding.operations:
+        wanted = [op.variable or op.object or "?" for op in finding.operations]
+        yield f"  Cycle in lock order graph: {' => '.join([wanted[-1], *wanted])}"
+        yield ""
+
+
+def _stack(frames: Sequence[Frame]) -> Iterator[str]:
+    if not frames:
+        yield "    [failed to restore the stack]"
+    for number, frame in enumerate(frames):
+        where = f"{place(frame) or '<null>'}{_module(frame)}"
+        yield f"    #{number} {frame.function or '<null>'} {where}"
+
+
+def place(frame: Frame) -> str:
+    """`file:line:column`, as far as known."""
+    parts = [frame.file, frame.line and str(frame.line), frame.line and frame.column]
+    return ":".join(str(part) for part in parts if part) if frame.file else ""
+
+
+def _module(frame: Frame) -> str:
+    return f" ({frame.module}+{frame.offset:#x})" if frame.module else ""
+
+
+def _locations(finding: Finding) -> Iterator[str]:
+    """What is raced on, each object once."""
+    if finding.kind is Kind.DEADLOCK:
+        return
+    told: set[str] = set()
+    for operation in finding.operations:
+        name = f" '{operation.variable}'" if operation.variable else ""
+        what = f"{operation.object or 'object'}{name}"
+        if (not operation.object and not name) or what in told:
+            continue
+        told.add(what)
+        allocated = " allocated at:" if operation.allocated else ""
+        yield f"  Location is {what}{allocated}"
+        yield from _stack(operation.allocated) if operation.allocated else ()
+        yield ""
+
+
+def _locks(finding: Finding, locks: Mapping[str, str]) -> Iterator[str]:
+    """Which locks M1, M2, ... are, and where one that is itself raced on was made."""
+    made = {op.variable: op.allocated for op in finding.operations if op.variable}
+    for name, number in locks.items():
+        created = next((made[v] for v in made if f"'{v}'" in name), ())
+        if finding.kind is Kind.DEADLOCK and not created:
+            continue  # named in full above
+        yield f"  Mutex {number} ({name}){' created at:' if created else ''}"
+        yield from _stack(created) if created else ()
+        yield ""
+
+
+def _actors(finding: Finding) -> Iterator[str]:
+    told: set[str] = set()
+    for operation in finding.operations:
+        if operation.created and operation.actor not in told:
+            told.add(operation.actor)
+            yield f"  {_capital(operation.actor)} created at:"
+            yield from _stack(operation.created)
+            yield ""
+
+
+def _summary_place(finding: Finding) -> str:
+    for operation in reversed(finding.operations):
+        frame = operation.place
+        where = place(frame) or (f"({frame.module}+{frame.offset:#x})" if frame.module else "")
+        if where or frame.function:
+            return (f" {where}" if where else "") + (
+                f" in {frame.function}" if frame.function else ""
+            )
+    return ""
+
+
+def _judgement(finding: Finding, marked: str) -> Iterator[str]:
+    yield f"  id: {finding.id}{marked}"
+    k = finding.confidence.paths * finding.confidence.schedules
+    tried = f"; tried {k} ways" if k else ""
+    yield f"  class: {finding.klass.value} ({MEANINGS[finding.klass]}{tried})"
+    yield from _labelled("reason", finding.reason)
+    yield from _labelled("consequence", finding.consequence)
+    yield from (f"  {sentence}" for sentence in finding.explanation)
+    if finding.seen.count > 1:
+        yield f"  seen: {finding.seen.count} times"
+    yield from _labelled("evidence", finding.evidence)
+    yield from _labelled("replay", finding.replay)
+
+
+def _labelled(label: str, text: str) -> Iterable[str]:
+    return (f"  {label}: {text}",) if text else ()
+
+
+def _closing(summary: Summary) -> Iterator[str]:
+    counts = [f"{count} {klass.value}" for klass in Class if (count := summary.classes.get(klass))]
+    found = f"{summary.findings} finding{'' if summary.findings == 1 else 's'}"
+    yield f"EitherWay: {found}" + (f": {', '.join(counts)}" if counts else "")
+    known = summary.findings - len(summary.new)
+    if known or summary.gone:
+        yield f"  {len(summary.new)} new, {known} in the baseline, {len(summary.gone)} gone"
+    yield from (f"  gone: {one}" for one in summary.gone)
+    if summary.suppressed:
+        yield f"  {summary.suppressed} suppressed"
+    yield from (f"  matched nothing: {line}" for line in summary.unused_suppressions)
+    yield from (f"  {note}" for note in summary.notes)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings as Hypothesis makes them: every field in all its bounds."""
+
+from hypothesis import strategies as st
+
+from eitherway.model.finding import (
+    Confidence,
+    Document,
+    Finding,
+    FoundOperation,
+    Frame,
+    Seen,
+    Source,
+    Summary,
+)
+from eitherway.model.words import Arm, Class, Kind, World
+
+texts = st.text(max_size=12)
+some_texts = st.text(min_size=1, max_size=12)
+counts = st.integers(0, 2**53)
+numbers = st.integers(0, 2**32 - 1)
+ids = st.from_regex(r"EW-[0-9a-f]{16}", fullmatch=True)
+few_ids = st.sampled_from(["EW-" + 16 * digit for digit in "0123"])
+times = st.just("") | st.from_regex(r"20[0-9]{2}-0[1-9]-1[0-9]T1[0-9]:00:00Z", fullmatch=True)
+
+frames = st.builds(
+    Frame,
+    function=texts,
+    file=texts,
+    line=numbers,
+    column=numbers,
+    module=texts,
+    offset=st.integers(0, 2**64 - 1),
+    inlined=st.booleans(),
+)
+stacks = st.lists(frames, max_size=3).map(tuple)
+operations = st.builds(
+    FoundOperation,
+    actor=some_texts,
+    op=some_texts,
+    object=texts,
+    variable=texts,
+    stack=stacks,
+    locks=st.lists(some_texts, max_size=2).map(tuple),
+    created=stacks,
+    allocated=stacks,
+    value=texts,
+)
+sources = st.builds(Source, tool=some_texts, file=texts)
+
+
+def findings(id_strategy: st.SearchStrategy[str] = ids) -> st.SearchStrategy[Finding]:
+    return st.builds(
+        Finding,
+        world=st.sampled_from(World),
+        kind=st.sampled_from(Kind),
+        operations=st.lists(operations, max_size=3).map(tuple),
+        id=id_strategy,
+        klass=st.sampled_from(Class),
+        reason=texts,
+        consequence=texts,
+        confidence=st.builds(
+            Confidence,
+            paths=counts,
+            schedules=counts,
+            arms=st.lists(st.sampled_from(Arm), unique=True).map(tuple),
+            isolation=texts,
+            matching=texts,
+        ),
+        explanation=st.lists(some_texts, max_size=3).map(tuple),
+        replay=texts,
+        evidence=texts,
+        sources=st.lists(sources, max_size=2, unique=True).map(tuple),
+        seen=st.builds(Seen, first=times, last=times, count=st.integers(1, 1000)),
+    )
+
+
+summaries = st.builds(
+    Summary,
+    findings=counts,
+    new=st.lists(ids, max_size=2, unique=True).map(tuple),
+    gone=st.lists(ids, max_size=2, unique=True).map(tuple),
+    suppressed=counts,
+    unused_suppressions=st.lists(some_texts, max_size=2).map(tuple),
+    classes=st.fixed_dictionaries(dict.fromkeys(Class, counts)),
+    notes=st.lists(some_texts, max_size=2).map(tuple),
+)
+documents = st.builds(
+    Document,
+    findings=st.lists(findings(), max_size=3).map(tuple),
+    summary=summaries,
+    tool=some_texts,
+    version=texts,
+)
