@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many runs into one list, whatever their order."""
+
+from dataclasses import replace
+
+import pytest
+from finding_strategies import few_ids, findings
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eitherway.findings.merge import merge, merged, stamped
+from eitherway.model.finding import Confidence, Finding, Seen, Source
+from eitherway.model.words import Class, Kind, World
+
+lists = st.lists(findings(few_ids), max_size=6)
+FINDING = Finding(World.THREADS, Kind.DATA_RACE, (), id="EW-" + 16 * "0")
+
+
+def content(findings: tuple[Finding, ...]) -> list[Finding]:
+    """All but how often."""
+    return [replace(f, seen=replace(f.seen, count=1)) for f in findings]
+
+
+@given(lists, st.randoms(use_true_random=False))
+def test_the_order_of_the_runs_does_not_matter(runs: list[Finding], random: object) -> None:
+    shuffled = list(runs)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert merged(shuffled) == merged(runs)
+
+
+@given(lists, lists, lists)
+def test_the_grouping_of_the_runs_does_not_matter(
+    a: list[Finding], b: list[Finding], c: list[Finding]
+) -> None:
+    assert merged([*merged([*a, *b]), *c]) == merged([*a, *merged([*b, *c])])
+
+
+@given(lists)
+def test_merging_again_changes_nothing_but_the_count(runs: list[Finding]) -> None:
+    once = merged(runs)
+    assert merged(once) == once
+    assert content(merged([*once, *once])) == content(once)
+
+
+@given(lists)
+def test_nothing_is_lost(runs: list[Finding]) -> None:
+    result = merged(runs)
+    assert {f.id for f in result} == {f.id for f in runs}
+    assert sum(f.seen.count for f in result) == sum(f.seen.count for f in runs)
+    for finding in result:
+        same = [f for f in runs if f.id == finding.id]
+        assert set(finding.sources) == {source for f in same for source in f.sources}
+        assert finding.klass.severity == max(f.klass.severity for f in same)
+
+
+def test_the_worst_class_keeps_its_evidence() -> None:
+    harmless = replace(FINDING, klass=Class.K_WITNESS_HARMLESS, evidence="run 1", replay="one")
+    crash = replace(FINDING, klass=Class.SPEC_VIOLATED, evidence="run 2", replay="two")
+    (result,) = merged([harmless, crash])
+    assert (result.klass, result.evidence, result.replay) == (Class.SPEC_VIOLATED, "run 2", "two")
+
+
+def test_of_one_class_the_one_that_was_tried_more_is_told() -> None:
+    little = replace(FINDING, confidence=Confidence(paths=1, schedules=2), reason="little")
+    much = replace(FINDING, confidence=Confidence(paths=2, schedules=8), reason="much")
+    assert merge(much, little).reason == merge(little, much).reason == "much"
+
+
+def test_times_and_counts() -> None:
+    early = replace(FINDING, seen=Seen("2031-01-01T00:00:00Z", "2031-01-02T00:00:00Z", 3))
+    late = stamped(FINDING, "2031-05-01T00:00:00Z")
+    unknown = replace(FINDING, seen=Seen())
+    (result,) = merged([late, unknown, early])
+    assert result.seen == Seen("2031-01-01T00:00:00Z", "2031-05-01T00:00:00Z", 5)
+
+
+def test_the_most_severe_come_first() -> None:
+    runs = [
+        replace(FINDING, id=f"EW-{n:016x}", klass=klass) for n, klass in enumerate(reversed(Class))
+    ]
+    assert [f.klass for f in merged(runs)] == list(Class)
+
+
+def test_sources_are_united_and_sorted() -> None:
+    one = replace(FINDING, sources=(Source("tsan", "b.log"), Source("eitherway", "x")))
+    other = replace(FINDING, sources=(Source("tsan", "a.log"), Source("eitherway", "x")))
+    (result,) = merged([one, other])
+    assert [f"{s.tool} {s.file}" for s in result.sources] == [
+        "eitherway x",
+        "tsan a.log",
+        "tsan b.log",
+    ]
+
+
+def test_two_findings_are_not_merged() -> None:
+    with pytest.raises(ValueError, match="two findings"):
+        merge(FINDING, replace(FINDING, id="EW-" + 16 * "1"))
