@@ -299,6 +299,32 @@ _Static_assert(sizeof(struct ew_metadata) == 8, "metadata");
 _Static_assert(offsetof(struct ew_metadata, key) == 0, "metadata.key");
 _Static_assert(offsetof(struct ew_metadata, length) == 4, "metadata.length");
 
+/* How far the run has come. */
+struct ew_schedule_head {
+  uint64_t steps; /* Steps so far: one for each access and each decision point. */
+  uint64_t hash; /* Of all switches so far. */
+  uint64_t switches; /* Entries that follow; written after the entry. */
+  uint64_t room; /* Entries that fit; set by the other end. */
+  uint64_t diverged_at; /* Step at which a replay could not go on as recorded; 0 when it could. */
+};
+_Static_assert(sizeof(struct ew_schedule_head) == 40, "schedule_head");
+_Static_assert(offsetof(struct ew_schedule_head, steps) == 0, "schedule_head.steps");
+_Static_assert(offsetof(struct ew_schedule_head, hash) == 8, "schedule_head.hash");
+_Static_assert(offsetof(struct ew_schedule_head, switches) == 16, "schedule_head.switches");
+_Static_assert(offsetof(struct ew_schedule_head, room) == 24, "schedule_head.room");
+_Static_assert(offsetof(struct ew_schedule_head, diverged_at) == 32, "schedule_head.diverged_at");
+
+/* Something that was decided. */
+struct ew_schedule_switch {
+  uint64_t steps; /* When. */
+  uint32_t choice; /* Thread that went on, or which of several waiters was woken. */
+  uint32_t kind; /* 0: a thread; 1: a waiter. */
+};
+_Static_assert(sizeof(struct ew_schedule_switch) == 16, "schedule_switch");
+_Static_assert(offsetof(struct ew_schedule_switch, steps) == 0, "schedule_switch.steps");
+_Static_assert(offsetof(struct ew_schedule_switch, choice) == 8, "schedule_switch.choice");
+_Static_assert(offsetof(struct ew_schedule_switch, kind) == 12, "schedule_switch.kind");
+
 /* The envelope of every control message; the payload follows at once. */
 struct ew_control_header {
   uint32_t magic; /* The bytes "EWCP". */

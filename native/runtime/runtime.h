@@ -78,6 +78,9 @@ enum ew_why {
     EW_WHY_END,      // it has ended
 };
 
+// Steps of the run so far: one for each access and each decision point. The clock of schedules.
+extern uint64_t ew_steps;
+
 // A point at which another thread may go on instead.
 void ew_point(enum ew_why why);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may run, who waits for what, and the switch between them.
 #include "runtime.h"
+#include "schedule.h"
 #include "schedulers/policy.h"
 
 #include <string.h>
@@ -74,15 +75,42 @@ static void switch_to(struct ew_thread *next) {
 #define LOOK_EVERY 64
 static uint32_t decisions;
 
+uint64_t ew_steps;
+static int64_t allowance; // plain accesses that were granted at the last decision
+
+// A plain access that asks is itself the last of those granted; everything else is a step more.
+static void count_steps(enum ew_why why) {
+    ew_steps += (uint64_t)(allowance - ew_accesses_left) + (why != EW_WHY_ACCESS);
+}
+
+static void grant_accesses(void) {
+    allowance = ew_accesses_left = policy->accesses();
+}
+
+static struct ew_thread *ask(enum ew_why why, bool may_stay) {
+    if (ready_count == 1 && may_stay)
+        return ew_self;
+    const struct ew_decision decision = {why, ready, ready_count, may_stay ? ew_self : NULL};
+    return ready[policy->next(&decision)];
+}
+
 static struct ew_thread *choose(enum ew_why why) {
-    ew_accesses_left = policy->accesses();
+    count_steps(why);
     if (++decisions % LOOK_EVERY == 0 && ew_outside_waited_for())
         ew_look_outside(0);
-    if (ready_count == 1)
-        return ready[0];
-    const struct ew_decision decision = {why, ready, ready_count,
-                                         ew_self->state == EW_READY ? ew_self : NULL};
-    return ready[policy->next(&decision)];
+    bool may_stay = ew_self->state == EW_READY;
+    struct ew_thread *next = ask(why, may_stay);
+    if (next != ew_self || !may_stay)
+        ew_schedule_note(EW_SWITCH_THREAD, next->id);
+    grant_accesses();
+    return next;
+}
+
+static uint32_t pick(uint32_t count) {
+    uint32_t index = count == 1 ? 0 : policy->pick(count);
+    if (count > 1)
+        ew_schedule_note(EW_SWITCH_WAITER, index);
+    return index;
 }
 
 void ew_point(enum ew_why why) {
@@ -188,7 +216,7 @@ bool ew_wake_one(const void *object) {
     uint32_t count = waiters(object);
     if (!count)
         return false;
-    ew_unblock(waiter_at(object, count == 1 ? 0 : policy->pick(count)), false);
+    ew_unblock(waiter_at(object, pick(count)), false);
     return true;
 }
 
@@ -208,7 +236,8 @@ _Noreturn void ew_leave(void) {
 
 // --- start
 
-static const struct ew_policy *const policies[] = {&ew_policy_random_walk, &ew_policy_round_robin};
+static const struct ew_policy *const policies[] = {&ew_policy_random_walk, &ew_policy_round_robin,
+                                                   &ew_policy_replay};
 
 static const struct ew_policy *policy_named(const char *name) {
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
@@ -225,5 +254,5 @@ void ew_scheduler_start(struct ew_thread *first, const char *name, uint64_t seed
     ew_thread_add(first);
     ew_self = first;
     ew_frames = first->frames;
-    ew_accesses_left = policy->accesses();
+    grant_accesses();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runtime takes over before any constructor of the program or its libraries runs.
 #include "runtime.h"
+#include "schedule.h"
 #include "threads.h"
 
 #include <errno.h>
@@ -72,7 +73,7 @@ static uint64_t number(const char *text) {
     uint64_t value = 0;
     for (; *text; text++) {
         if (*text < '0' || *text > '9')
-            ew_cannot("the seed in EITHERWAY_OPTIONS is not a number");
+            ew_cannot("an option in EITHERWAY_OPTIONS is not a number");
         value = value * 10 + (uint64_t)(*text - '0');
     }
     return value;
@@ -86,6 +87,12 @@ static void start(int count, char **arguments, char **environment) {
     ew_clock_start();
     ew_threads_start(&first_thread);
     ew_specific_start(&first_thread);
+    const char *record = option(environment, "record", scheduler, sizeof scheduler, NULL);
+    if (record)
+        ew_schedule_record((int)number(record));
+    const char *replay = option(environment, "replay", scheduler, sizeof scheduler, NULL);
+    if (replay)
+        ew_schedule_replay((int)number(replay));
     ew_scheduler_start(&first_thread,
                        option(environment, "scheduler", scheduler, sizeof scheduler, "random-walk"),
                        number(option(environment, "seed", seed, sizeof seed, "0")));

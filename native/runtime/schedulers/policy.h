@@ -7,7 +7,7 @@
 
 struct ew_decision {
     enum ew_why why;
-    struct ew_thread *const *ready; // at least two; in no order that means anything
+    struct ew_thread *const *ready; // in no order that means anything
     uint32_t count;
     const struct ew_thread *running; // may go on too and is among them, unless NULL
 };
@@ -23,7 +23,7 @@ struct ew_policy {
     int64_t (*accesses)(void);
 };
 
-extern const struct ew_policy ew_policy_round_robin, ew_policy_random_walk;
+extern const struct ew_policy ew_policy_random_walk, ew_policy_replay, ew_policy_round_robin;
 
 // A small generator whose whole state is one word, so that a seed names a schedule.
 static inline uint64_t ew_random(uint64_t *state) { // splitmix64

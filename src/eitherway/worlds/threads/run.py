@@ -4,8 +4,12 @@
 import os
 import subprocess
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+
+from eitherway.worlds.threads import schedule as schedules
+from eitherway.worlds.threads.schedule import Schedule
 
 VARIABLE = "EITHERWAY_OPTIONS"
 
@@ -14,22 +18,36 @@ VARIABLE = "EITHERWAY_OPTIONS"
 class Ran:
     """What one schedule did."""
 
-    seed: int
     status: int  # as subprocess tells it: negative is a signal
     output: bytes  # standard output and standard error as they came
+    schedule: Schedule
 
 
-def run(command: Sequence[str], *, seed: int, trace: Path | None = None) -> Ran:
-    """Run under the random walk that the seed names; with `trace`, note down every operation."""
-    options = f"scheduler=random-walk:seed={seed}"
-    if trace is not None:
-        options += f":trace={trace}"
-    done = subprocess.run(
-        list(command),
-        env={**os.environ, VARIABLE: options},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
-    return Ran(seed=seed, status=done.returncode, output=done.stdout)
+def run(
+    command: Sequence[str],
+    *,
+    seed: int = 0,
+    scheduler: str = "random-walk",
+    replay: Schedule | None = None,
+    trace: Path | None = None,
+) -> Ran:
+    """Run under a policy and seed, or as a schedule says; with `trace`, note every operation."""
+    with ExitStack() as stack:
+        record = stack.enter_context(schedules.empty())
+        options = {"scheduler": scheduler, "seed": str(seed), "record": str(record)}
+        descriptors = [record]
+        if replay is not None:
+            descriptors.append(stack.enter_context(schedules.filled(replay)))
+            options |= {"scheduler": "replay", "replay": str(descriptors[-1])}
+        if trace is not None:
+            options["trace"] = str(trace)
+        done = subprocess.run(
+            list(command),
+            env={**os.environ, VARIABLE: ":".join(f"{k}={v}" for k, v in options.items())},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=descriptors,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout, schedules.read(record))

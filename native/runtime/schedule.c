@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the schedule in memory that outlives the target, however it ends.
+#include "schedule.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+static struct ew_schedule_head private_head, *head = &private_head;
+static struct ew_schedule_switch *made;
+
+static const struct ew_schedule_switch *recorded;
+static uint64_t recorded_count, taken;
+
+static void *map(int descriptor, int protection, int flags) {
+    struct stat status;
+    if (raw3(SYS_fstat, descriptor, (long)&status, 0) < 0)
+        ew_cannot("the schedule's descriptor is not open");
+    long address =
+        raw6(SYS_mmap, 0, status.st_size, protection, flags | MAP_NORESERVE, descriptor, 0);
+    if (address < 0 && address > -4096)
+        ew_cannot("the schedule's memory cannot be mapped");
+    raw1(SYS_close, descriptor);
+    return (void *)address;
+}
+
+void ew_schedule_record(int descriptor) {
+    head = map(descriptor, PROT_READ | PROT_WRITE, MAP_SHARED);
+    made = (struct ew_schedule_switch *)(head + 1);
+}
+
+void ew_schedule_replay(int descriptor) {
+    const struct ew_schedule_head *old = map(descriptor, PROT_READ, MAP_PRIVATE);
+    recorded = (const struct ew_schedule_switch *)(old + 1);
+    recorded_count = old->switches;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+    return (hash ^ word) * 0x100000001B3u; // FNV-1a, a word at a time
+}
+
+void ew_schedule_note(uint32_t kind, uint32_t choice) {
+    head->hash = mix(mix(head->hash, ew_steps), ((uint64_t)kind << 32) | choice);
+    head->steps = ew_steps;
+    if (!made)
+        return;
+    if (head->switches == head->room)
+        ew_cannot("the schedule is longer than the memory for it");
+    made[head->switches] = (struct ew_schedule_switch){ew_steps, choice, kind};
+    head->switches++;
+}
+
+const struct ew_schedule_switch *ew_schedule_next(void) {
+    return taken < recorded_count ? &recorded[taken] : NULL;
+}
+
+void ew_schedule_taken(void) {
+    taken++;
+}
+
+_Noreturn void ew_schedule_diverged(const char *how) {
+    head->diverged_at = ew_steps;
+    ew_cannot(how);
+}

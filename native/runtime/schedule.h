@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schedule of this run as it is made, and the one to follow when it is a replay.
+#ifndef EITHERWAY_SCHEDULE_H
+#define EITHERWAY_SCHEDULE_H
+
+#include "runtime.h"
+
+enum { EW_SWITCH_THREAD = 0, EW_SWITCH_WAITER = 1 };
+
+// Descriptors of memory laid out as struct ew_schedule_head says; they are closed.
+void ew_schedule_record(int descriptor);
+void ew_schedule_replay(int descriptor);
+
+void ew_schedule_note(uint32_t kind, uint32_t choice);
+
+// The next recorded decision that is not yet taken; NULL behind the last one.
+const struct ew_schedule_switch *ew_schedule_next(void);
+void ew_schedule_taken(void);
+_Noreturn void ew_schedule_diverged(const char *how);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides as was decided before; whoever runs goes on until the recorded switch.
+#include "../schedule.h"
+#include "policy.h"
+
+static void start(uint64_t seed) {
+    (void)seed;
+}
+
+static const struct ew_schedule_switch *due(uint32_t kind) {
+    const struct ew_schedule_switch *next = ew_schedule_next();
+    if (!next || next->steps != ew_steps || next->kind != kind)
+        return NULL;
+    ew_schedule_taken();
+    return next;
+}
+
+static uint32_t next(const struct ew_decision *decision) {
+    const struct ew_schedule_switch *recorded = due(EW_SWITCH_THREAD);
+    if (!recorded && decision->running)
+        return decision->running->ready_at;
+    if (!recorded)
+        ew_schedule_diverged("the replay diverged: a thread blocks that went on in the recording");
+    for (uint32_t i = 0; i < decision->count; i++)
+        if (decision->ready[i]->id == recorded->choice)
+            return i;
+    ew_schedule_diverged("the replay diverged: the recorded thread cannot go on");
+}
+
+static uint32_t pick(uint32_t count) {
+    const struct ew_schedule_switch *recorded = due(EW_SWITCH_WAITER);
+    if (!recorded || recorded->choice >= count)
+        ew_schedule_diverged("the replay diverged: other threads wait than in the recording");
+    return recorded->choice;
+}
+
+static int64_t accesses(void) {
+    const struct ew_schedule_switch *recorded = ew_schedule_next();
+    if (!recorded || recorded->steps <= ew_steps)
+        return INT64_MAX;
+    return (int64_t)(recorded->steps - ew_steps) - 1; // the access after these asks
+}
+
+const struct ew_policy ew_policy_replay = {"replay", start, next, pick, accesses};
