@@ -52,6 +52,9 @@ enum ew_message_number {
   EW_MESSAGE_READY = 2, /* From the target's end: everything is set up, the program may run. No payload. */
   EW_MESSAGE_ERROR = 3, /* This end cannot go on; text for a person follows (UTF-8). The sender closes. */
   EW_MESSAGE_STOP = 4, /* To the target's end: finish the recording and end. No payload. */
+  EW_MESSAGE_RUN = 256, /* To a runtime that serves: fork and run the program once. With it come the descriptors for standard input, output and error, then that of the schedule to note, then, for a replay, of the one to follow. Options follow, as in EITHERWAY_OPTIONS. */
+  EW_MESSAGE_STARTED = 257, /* The run has begun. */
+  EW_MESSAGE_ENDED = 258, /* The run is over and its process is gone. */
 };
 
 /* What an operation does (model/words.py OpKind). */
@@ -339,6 +342,39 @@ _Static_assert(offsetof(struct ew_control_header, version) == 4, "control_header
 _Static_assert(offsetof(struct ew_control_header, type) == 6, "control_header.type");
 _Static_assert(offsetof(struct ew_control_header, sequence) == 8, "control_header.sequence");
 _Static_assert(offsetof(struct ew_control_header, length) == 12, "control_header.length");
+
+/* What to run; the options follow. */
+struct ew_control_run {
+  uint32_t descriptors; /* How many came with the message: 4 or 5. */
+  uint32_t length; /* Length of the options. [bytes] */
+};
+_Static_assert(sizeof(struct ew_control_run) == 8, "control_run");
+_Static_assert(offsetof(struct ew_control_run, descriptors) == 0, "control_run.descriptors");
+_Static_assert(offsetof(struct ew_control_run, length) == 4, "control_run.length");
+
+/* Which process it is. */
+struct ew_control_started {
+  uint32_t pid; /* In the runtime's pid namespace. */
+  uint32_t reserved; /* 0. */
+};
+_Static_assert(sizeof(struct ew_control_started) == 8, "control_started");
+_Static_assert(offsetof(struct ew_control_started, pid) == 0, "control_started.pid");
+_Static_assert(offsetof(struct ew_control_started, reserved) == 4, "control_started.reserved");
+
+/* How it ended. */
+struct ew_control_ended {
+  uint32_t pid; /* As in `started`. */
+  uint32_t status; /* As wait4 tells it. */
+  uint64_t user; /* CPU time in the program. [microseconds] */
+  uint64_t system; /* CPU time in the kernel. [microseconds] */
+  uint64_t memory; /* Most memory it had at a time. [KiB] */
+};
+_Static_assert(sizeof(struct ew_control_ended) == 32, "control_ended");
+_Static_assert(offsetof(struct ew_control_ended, pid) == 0, "control_ended.pid");
+_Static_assert(offsetof(struct ew_control_ended, status) == 4, "control_ended.status");
+_Static_assert(offsetof(struct ew_control_ended, user) == 8, "control_ended.user");
+_Static_assert(offsetof(struct ew_control_ended, system) == 16, "control_ended.system");
+_Static_assert(offsetof(struct ew_control_ended, memory) == 24, "control_ended.memory");
 
 /* Who speaks. */
 struct ew_control_hello {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runtime takes over before any constructor of the program or its libraries runs.
+#include "options.h"
 #include "runtime.h"
 #include "schedule.h"
+#include "server.h"
 #include "threads.h"
 
 #include <errno.h>
@@ -44,61 +46,34 @@ void *ew_pages(size_t bytes) {
     return (void *)address;
 }
 
-// EITHERWAY_OPTIONS=name=value:name=value; the value of `name`, copied, or the fallback.
-static const char *option(char **environment, const char *name, char *buffer, size_t size,
-                          const char *fallback) {
-    static const char variable[] = "EITHERWAY_OPTIONS=";
-    size_t length = strlen(name);
-    for (; *environment; environment++) {
-        if (strncmp(*environment, variable, sizeof variable - 1) != 0)
-            continue;
-        const char *at = *environment + sizeof variable - 1;
-        while (*at) {
-            const char *end = strchrnul(at, ':');
-            if (strncmp(at, name, length) == 0 && at[length] == '=') {
-                size_t count = (size_t)(end - at) - length - 1;
-                if (count >= size)
-                    ew_cannot("an option in EITHERWAY_OPTIONS is too long");
-                memcpy(buffer, at + length + 1, count);
-                buffer[count] = 0;
-                return buffer;
-            }
-            at = *end ? end + 1 : end;
-        }
-    }
-    return fallback;
-}
-
-static uint64_t number(const char *text) {
-    uint64_t value = 0;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9')
-            ew_cannot("an option in EITHERWAY_OPTIONS is not a number");
-        value = value * 10 + (uint64_t)(*text - '0');
-    }
-    return value;
+static const char *variable(char **environment) {
+    static const char name[] = "EITHERWAY_OPTIONS=";
+    for (; *environment; environment++)
+        if (strncmp(*environment, name, sizeof name - 1) == 0)
+            return *environment + sizeof name - 1;
+    return NULL;
 }
 
 static void start(int count, char **arguments, char **environment) {
     (void)count;
     (void)arguments;
-    static char scheduler[32], seed[32], trace[4096];
+    struct ew_options options;
     ew_has_fsgsbase = (getauxval(AT_HWCAP2) & 2) != 0;
-    ew_clock_start();
+    ew_options_read(variable(environment), &options);
     ew_threads_start(&first_thread);
     ew_specific_start(&first_thread);
-    const char *record = option(environment, "record", scheduler, sizeof scheduler, NULL);
-    if (record)
-        ew_schedule_record((int)number(record));
-    const char *replay = option(environment, "replay", scheduler, sizeof scheduler, NULL);
-    if (replay)
-        ew_schedule_replay((int)number(replay));
-    ew_scheduler_start(&first_thread,
-                       option(environment, "scheduler", scheduler, sizeof scheduler, "random-walk"),
-                       number(option(environment, "seed", seed, sizeof seed, "0")));
-    const char *path = option(environment, "trace", trace, sizeof trace, NULL);
-    if (path)
-        ew_trace_start(path);
+    if (options.server >= 0) {
+        ew_threads_prepare(options.threads);
+        ew_serve(options.server, &options);
+    }
+    ew_clock_start();
+    if (options.record >= 0)
+        ew_schedule_record(options.record);
+    if (options.replay >= 0)
+        ew_schedule_replay(options.replay);
+    ew_scheduler_start(&first_thread, options.scheduler, options.seed);
+    if (options.trace)
+        ew_trace_start(options.trace);
     ew_running = true;
 }
 

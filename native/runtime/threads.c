@@ -108,6 +108,15 @@ static void donor_give_back(struct ew_donor *donor) {
     idle_donors = donor;
 }
 
+void ew_threads_prepare(uint32_t count) {
+    while (count--) {
+        struct ew_donor *donor;
+        if (donor_create(&donor))
+            return; // they are made when they are needed, or not at all
+        donor_give_back(donor);
+    }
+}
+
 // --- stacks
 
 #define GUARD 4096

@@ -7,6 +7,7 @@
 
 _Noreturn void ew_thread_end(void *result); // the running thread is over
 struct ew_thread *ew_thread_of(pthread_t handle);
+void ew_threads_prepare(uint32_t count); // makes what so many threads need, ahead of time
 
 // specific.c: thread_local destructors, then those of pthread keys, as glibc orders them
 void ew_run_thread_destructors(void);

@@ -60,6 +60,9 @@ class MessageType(IntEnum):
     READY = 2
     ERROR = 3
     STOP = 4
+    RUN = 256
+    STARTED = 257
+    ENDED = 258
 
 
 BLOCK_HEADER = struct.Struct("<4sHHIIII")
@@ -81,6 +84,9 @@ METADATA = struct.Struct("<II")
 SCHEDULE_HEAD = struct.Struct("<QQQQQ")
 SCHEDULE_SWITCH = struct.Struct("<QII")
 CONTROL_HEADER = struct.Struct("<4sHHII")
+CONTROL_RUN = struct.Struct("<II")
+CONTROL_STARTED = struct.Struct("<II")
+CONTROL_ENDED = struct.Struct("<IIQQQ")
 CONTROL_HELLO = struct.Struct("<IIQ")
 CONTROL_ERROR = struct.Struct("<II")
 BLOCK_HEADER_CRC_OFFSET = 20

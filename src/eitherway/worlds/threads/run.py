@@ -23,6 +23,12 @@ class Ran:
     schedule: Schedule
 
 
+def options_text(scheduler: str, seed: int, **more: object) -> str:
+    """Options for the runtime, as native/runtime/options.h has them."""
+    options = {"scheduler": scheduler, "seed": seed, **more}
+    return ":".join(f"{name}={value}" for name, value in options.items())
+
+
 def run(
     command: Sequence[str],
     *,
@@ -34,16 +40,15 @@ def run(
     """Run under a policy and seed, or as a schedule says; with `trace`, note every operation."""
     with ExitStack() as stack:
         record = stack.enter_context(schedules.empty())
-        options = {"scheduler": scheduler, "seed": str(seed), "record": str(record)}
-        descriptors = [record]
+        more: dict[str, object] = {"record": record}
         if replay is not None:
-            descriptors.append(stack.enter_context(schedules.filled(replay)))
-            options |= {"scheduler": "replay", "replay": str(descriptors[-1])}
+            scheduler, more["replay"] = "replay", stack.enter_context(schedules.filled(replay))
+        descriptors = [record, *([int(str(more["replay"]))] if replay is not None else [])]
         if trace is not None:
-            options["trace"] = str(trace)
+            more["trace"] = trace
         done = subprocess.run(
             list(command),
-            env={**os.environ, VARIABLE: ":".join(f"{k}={v}" for k, v in options.items())},
+            env={**os.environ, VARIABLE: options_text(scheduler, seed, **more)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

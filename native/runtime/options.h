@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// EITHERWAY_OPTIONS=name=value:name=value
+#ifndef EITHERWAY_OPTIONS_H
+#define EITHERWAY_OPTIONS_H
+
+#include "runtime.h"
+
+struct ew_options {
+    const char *scheduler;
+    const char *trace; // directory, or NULL
+    uint64_t seed;
+    int record, replay, server; // descriptors, or -1
+    uint32_t threads;           // to make ready before the program starts
+};
+
+// Reads the text, which is kept; NULL is no options. An unknown name ends the program.
+void ew_options_read(const char *text, struct ew_options *options);
+
+#endif

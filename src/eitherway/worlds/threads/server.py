@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The other end of a runtime that serves: each run is a fork of a program that is already loaded."""
+
+import array
+import os
+import socket
+import subprocess
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from eitherway.errors import Unavailable
+from eitherway.recording.layout import (
+    CONTROL_ENDED,
+    CONTROL_HEADER,
+    CONTROL_HELLO,
+    CONTROL_MAGIC,
+    CONTROL_RUN,
+    CONTROL_STARTED,
+    CONTROL_VERSION,
+    MessageType,
+)
+from eitherway.worlds.threads import schedule as schedules
+from eitherway.worlds.threads.run import VARIABLE, Ran, options_text
+from eitherway.worlds.threads.schedule import Schedule
+
+
+class Server:
+    """A loaded program that runs as often as asked, one run at a time."""
+
+    def __init__(self, command: Sequence[str], *, threads: int = 0) -> None:
+        """Start it; `threads` are made ready before the first run."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            number = theirs.fileno()
+            self._process = subprocess.Popen(
+                list(command),
+                env={**os.environ, VARIABLE: f"server={number}:threads={threads}"},
+                pass_fds=[number],
+                stdin=subprocess.DEVNULL,
+            )
+        self._socket = ours
+        self._sent = 0
+        self._input = os.open(os.devnull, os.O_RDONLY)
+        try:
+            self._receive(MessageType.HELLO, CONTROL_HELLO.size)
+        except BaseException:
+            self.close()
+            raise
+
+    def run(
+        self, *, seed: int = 0, scheduler: str = "random-walk", replay: Schedule | None = None
+    ) -> Ran:
+        """One run in a process of its own."""
+        with schedules.empty() as record:
+            if replay is None:
+                return self._run(options_text(scheduler, seed), record, [])
+            with schedules.filled(replay) as follow:
+                return self._run(options_text("replay", seed), record, [follow])
+
+    def _run(self, options: str, record: int, more: list[int]) -> Ran:
+        output = os.memfd_create("eitherway-output")
+        try:
+            self._send_run(options, [self._input, output, output, record, *more])
+            self._receive(MessageType.STARTED, CONTROL_STARTED.size)
+            ended = CONTROL_ENDED.unpack(self._receive(MessageType.ENDED, CONTROL_ENDED.size))
+            status = os.waitstatus_to_exitcode(ended[1])
+            text = os.pread(output, os.fstat(output).st_size, 0)
+            return Ran(status, text, schedules.read(record))
+        finally:
+            os.close(output)
+
+    def _send_run(self, options: str, descriptors: list[int]) -> None:
+        tail = os.fsencode(options)
+        payload = CONTROL_RUN.pack(len(descriptors), len(tail)) + tail
+        header = CONTROL_HEADER.pack(
+            CONTROL_MAGIC, CONTROL_VERSION, MessageType.RUN, self._sent, len(payload)
+        )
+        self._sent += 1
+        rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
+        self._socket.sendmsg([header + payload], [rights])
+
+    def _receive(self, kind: MessageType, size: int) -> bytes:
+        magic, version, got, _, length = CONTROL_HEADER.unpack(self._exactly(CONTROL_HEADER.size))
+        if (magic, version) != (CONTROL_MAGIC, CONTROL_VERSION) or (got, length) != (kind, size):
+            raise Unavailable("the program's runtime is of another version than this tool")
+        return self._exactly(size)
+
+    def _exactly(self, size: int) -> bytes:
+        data = self._socket.recv(size, socket.MSG_WAITALL)
+        if len(data) != size:
+            raise Unavailable("the program ended before it began to serve")
+        return data
+
+    def close(self) -> None:
+        """End it; what still runs ends with it."""
+        self._socket.close()
+        self._process.kill()
+        self._process.wait()
+        os.close(self._input)
+
+    def __enter__(self) -> Self:
+        """Closed at the end of the block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Closes it."""
+        self.close()
