@@ -76,10 +76,10 @@ def _add_actors(builder: TraceBuilder, events: Table) -> None:
     """Threads are numbered in the order of their creation; thread 0 is main."""
     starts = np.flatnonzero(events["op"] == OpKind.START)
     parents = {int(events["address"][i]): (int(events["thread"][i]), int(i)) for i in starts}
-    builder.actor("main")
+    builder.actor()
     for number in range(1, max(parents, default=0) + 1):
         parent, started_by = parents.get(number, (0, None))
-        builder.actor(f"T{number}", parent=parent, started_by=started_by)
+        builder.actor(parent=parent, started_by=started_by)
 
 
 # --- places

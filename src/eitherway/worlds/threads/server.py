@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The other end of a runtime that serves: each run is a fork of a program that is already loaded."""
+"""The other end of a runtime that serves: each run is a fork of a program already loaded."""
 
 import array
 import os
