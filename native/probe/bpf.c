@@ -64,7 +64,7 @@ struct answer probe_bpf_ringbuf(void) {
     long page = sysconf(_SC_PAGESIZE);
     int map = create_map(BPF_MAP_TYPE_RINGBUF, 0, 0, (uint32_t)page);
     if (map < 0)
-        return no("bpf ring buffer (Linux 5.8)");
+        return no("bpf ring buffer");
     void *consumer = mmap(NULL, (size_t)page, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
     if (consumer == MAP_FAILED)
         return no("mmap of a bpf ring buffer");
@@ -109,7 +109,7 @@ struct answer probe_bpf_task_storage(void) {
     attr.btf_key_type_id = attr.btf_value_type_id = 1;
     int map = bpf(BPF_MAP_CREATE, &attr);
     if (map < 0)
-        return no("bpf task storage (Linux 5.11)");
+        return no("bpf task storage");
     int self = (int)syscall(SYS_pidfd_open, getpid(), 0), put = 42, got = 0;
     if (self < 0)
         return no("pidfd_open");

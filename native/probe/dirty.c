@@ -89,7 +89,7 @@ static struct answer track(const char *pages, const char **way) {
     struct uffdio_api api = {.api = UFFD_API,
                              .features = FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED};
     if (ioctl(fd, UFFDIO_API, &api) < 0)
-        return no("userfaultfd with WP_ASYNC (Linux 6.7)");
+        return no("userfaultfd with WP_ASYNC");
     if (protect(fd, pages) < 0)
         return no("write-protecting pages with userfaultfd");
     return yes("%s", *way);
@@ -136,7 +136,7 @@ static struct answer scan(const char *pages) {
         return no("open /proc/self/pagemap");
     int count = ioctl(fd, SCAN_REQUEST, &argument);
     if (count < 0)
-        return no("PAGEMAP_SCAN (Linux 6.7)");
+        return no("PAGEMAP_SCAN");
     uint64_t dirty = argument.start + DIRTY * page;
     if (count != 1 || found[0].start != dirty || found[0].end != dirty + page)
         return wrong("PAGEMAP_SCAN did not return the one page written");

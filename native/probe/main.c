@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // eitherway-probe NAME: does one thing this machine may refuse, and says in one line what happened.
 //
-// The probe runs in a child in its own process group. When it ends, or its time is over, the whole
-// group is killed and reaped, so that nothing is left behind whatever the probe did.
+// The probe runs in a child. When it ends, or its time is over, all that came from it is killed and
+// reaped, so that nothing is left behind whatever the probe did.
 #include "probe.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -126,11 +128,36 @@ static bool wait_until(pid_t child, const struct timespec *deadline, int *status
     }
 }
 
-static void end_group(pid_t group) {
+// The parent of a process, from /proc/PID/stat: "PID (NAME) STATE PARENT ..."; 0 when it is gone.
+static pid_t parent_of(const char *pid) {
+    char path[64], line[512];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    if (read_file(path, line, sizeof line) <= 0)
+        return 0;
+    char *after_name = strrchr(line, ')');
+    return after_name && sscanf(after_name + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+static void kill_children(void) {
+    DIR *processes = opendir("/proc");
+    struct dirent *entry;
+    if (!processes)
+        return;
+    while ((entry = readdir(processes)))
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+            parent_of(entry->d_name) == getpid())
+            kill(atoi(entry->d_name), SIGKILL);
+    closedir(processes);
+}
+
+// As subreaper we get every orphan below us, also one that left the group; each generation that
+// dies hands us the next.
+static void end_all(pid_t group) {
     kill(-group, SIGKILL);
-    kill(group, SIGKILL); // the child may not have become a group leader yet
-    while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
-        ; // as subreaper we get every descendant
+    do
+        kill_children();
+    while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR);
 }
 
 static struct answer supervise(const struct entry *entry, struct answer *shared) {
@@ -153,7 +180,7 @@ static struct answer supervise(const struct entry *entry, struct answer *shared)
     }
     int status;
     bool ended = wait_until(child, &deadline, &status);
-    end_group(child);
+    end_all(child);
     if (!ended)
         return unknown("no answer within %d s", LIMIT_SECONDS);
     if (status != 0)

@@ -160,7 +160,7 @@ static int overlay_top(const char *name, struct tops *tops) {
         return 0;
     }
     size_t used = strlen(tops->bound);
-    snprintf(tops->bound + used, sizeof tops->bound - used, " /%s", name);
+    snprintf(tops->bound + used, sizeof tops->bound - used, " /%.60s", name);
     return 0;
 }
 

@@ -25,6 +25,7 @@ from eitherway.machine.survey import Survey, Verdict, WorldState, survey
 from eitherway.model.words import World
 
 TRAILING_BLANKS = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
+FLAG = re.compile(r"(--[a-z-]+) (?=\w)")
 COMMANDS = frozenset({Way.PACKAGES, Way.FLAGS, Way.COMMAND})
 URGENCY = (Grade.NONE, Grade.FALLBACK, Grade.BEST)
 HELP = "what this machine can do, what is missing, and the command that adds it"
@@ -89,7 +90,7 @@ def _refuse(found: Survey, asked: Sequence[World]) -> None:
     if not cannot:
         return
     reasons = "; ".join(f"{state.world}: {', '.join(_causes(state, found))}" for state in cannot)
-    blocking = [c for state in cannot for c in state.chosen if _blocks(c)]
+    blocking = [c for state in cannot for c in state.to_name()]
     fixes = (found.capability(name).fix for c in blocking for name in c.lacking)
     raise Unavailable(
         f"this machine cannot do what was asked ({reasons})",
@@ -97,20 +98,21 @@ def _refuse(found: Survey, asked: Sequence[World]) -> None:
     )
 
 
-def _blocks(chosen: Chosen) -> bool:
-    return chosen.grade is Grade.NONE and chosen.role.required
-
-
 def _causes(state: WorldState, found: Survey) -> Iterator[str]:
-    for chosen in filter(_blocks, state.chosen):
+    for chosen in state.to_name():
         yield f"no {chosen.role.name}: {_reasons(chosen, found)}"
 
 
 def _reasons(chosen: Chosen, found: Survey) -> str:
     """What the probes of the lacking capabilities saw, each thing said once."""
-    seen = (found.capability(name).seen for name in chosen.lacking)
-    words = (f"{s.detail} ({s.error})" if s.error else s.detail for s in seen)
-    return "; ".join(dict.fromkeys(words))
+    seen = [found.capability(name).seen for name in chosen.lacking]
+    by_error: dict[str, dict[str, None]] = {}
+    for answer in seen:
+        by_error.setdefault(answer.error, {})[answer.detail] = None
+    return "; ".join(
+        f"{error}: {', '.join(details)}" if error else "; ".join(details)
+        for error, details in by_error.items()
+    )
 
 
 def show(found: Survey, asked: Sequence[World], *, everything: bool, chosen: bool) -> None:
@@ -161,7 +163,7 @@ def _verdicts(found: Survey, shown: Sequence[World], asked: Sequence[World]) -> 
     for world in shown:
         state = found.world(world)
         line = Text(str(state.verdict), style=COLOURS[state.verdict])
-        if weak := [c.role.name for c in state.weak()]:
+        if weak := [c.role.name for c in state.to_name()]:
             line.append(": " + ", ".join(weak), style="not bold default")
         if world not in asked:
             line.append(f"  (doctor --world {world})", style="dim")
@@ -240,14 +242,19 @@ def _parts(fixes: Sequence[Fix]) -> Iterator[list[Fix]]:
 
 
 def _print_fix(console: Console, part: list[Fix], roles: Iterable[str], host: Host) -> None:
-    # A broken line must still be a command that can be pasted.
-    joint = "\n" if part[0].way is Way.WORDS else " \\\n"
     for command in commands(part, host):
-        lines = textwrap.wrap(
-            command, console.width - 6, break_long_words=False, break_on_hyphens=False
-        )
-        console.print(Padding(Text(f"{joint}  ".join(lines)), (0, 0, 0, 2)))
+        lines = _folded(command, console.width - 6)
+        # A broken line must still be a command that can be pasted.
+        joint = "\n  " if part[0].way is Way.WORDS else " \\\n  "
+        console.print(Padding(Text(joint.join(lines)), (0, 0, 0, 2)))
     console.print(Padding(Text(f"for {', '.join(roles)}", style="dim"), (0, 0, 0, 6)))
+
+
+def _folded(command: str, width: int) -> list[str]:
+    """Broken at blanks, but not between a flag and its value."""
+    whole = FLAG.sub("\\1\N{NO-BREAK SPACE}", command)
+    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def _end(console: Console, found: Survey, *, everything: bool) -> None:

@@ -46,6 +46,7 @@ NO_BRANCH = "no order can be tried in a copy of the file system"
 NO_BPF = "recording without stopping the program"
 BPF = ("BPF", "PERFMON")
 ADMIN = ("SYS_ADMIN",)
+TRACE = ("SYS_PTRACE",)  # not needed for own children, but filters let it through with this
 
 
 def _compiler(name: str, lost: str) -> Definition:
@@ -123,6 +124,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         (P,),
         "stop and release a process",
         "any control of processes",
+        privileges=TRACE,
         sysctls=YAMA,
         needs="ptrace",
     ),
@@ -131,6 +133,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         (P,),
         "stop at system calls",
         "replay and flip of system calls",
+        privileges=TRACE,
         sysctls=YAMA,
         needs="Linux 5.3 (PTRACE_GET_SYSCALL_INFO)",
     ),
@@ -146,6 +149,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         (P,),
         "stop at chosen system calls only",
         "recording that stops at chosen calls only",
+        privileges=TRACE,
         sysctls=YAMA,
         needs="Linux 4.8 with CONFIG_SECCOMP_FILTER",
     ),
@@ -233,7 +237,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         "notice written pages",
         "fast comparison of large states",
         needs="Linux 6.7 with CONFIG_USERFAULTFD",
-        privileges=("SYS_PTRACE",),
+        privileges=TRACE,
     ),
     Definition(
         "pagemap-scan",
@@ -241,7 +245,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         "list written pages",
         "fast comparison of large states",
         needs="Linux 6.7 with CONFIG_USERFAULTFD",
-        privileges=("SYS_PTRACE",),
+        privileges=TRACE,
     ),
     Definition(
         "soft-dirty",
@@ -264,6 +268,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         "read and write memory of a branch",
         "comparison of memory",
         needs="/proc/PID/mem",
+        privileges=TRACE,
         sysctls=YAMA,
     ),
     Definition(
@@ -272,6 +277,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         "read memory of a branch, other way",
         "a second way to read memory",
         needs="Linux 3.2",
+        privileges=TRACE,
         sysctls=YAMA,
     ),
     Definition(

@@ -5,7 +5,7 @@ Every job has its mechanisms in the order we like them. The last ones often need
 the stated fallback. Figures are from the measurements behind the design.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -54,29 +54,42 @@ class Chosen:
     lost: str
     lacking: tuple[str, ...]
 
+    @property
+    def blocks(self) -> bool:
+        """Whether the world cannot work because of it."""
+        return self.grade is Grade.NONE and self.role.required
+
 
 def choose(role: Role, seen: Mapping[str, Seen]) -> Chosen:
-    """The first mechanism all of whose needs are there."""
+    """The first mechanism all of whose needs are there; a whole one before one that is partly."""
+    usable = [m for m in role.mechanisms if all(seen[name].usable for name in m.needs)]
+    if not usable:
+        lost = "the whole world" if role.required else role.mechanisms[0].label
+        return Chosen(role, Grade.NONE, "nothing", lost, _least(role.mechanisms, seen))
     details = {name: answer.detail for name, answer in seen.items()}
-    for mechanism in role.mechanisms:
-        if all(seen[name].usable for name in mechanism.needs):
-            halves = [name for name in mechanism.needs if seen[name].state is State.PARTLY]
-            lost = mechanism.lost or "; ".join(details[name] for name in halves)
-            grade = Grade.FALLBACK if lost else Grade.BEST
-            label = mechanism.label.format_map(details)
-            lacking = nearest(role, seen) if grade is Grade.FALLBACK else ()
-            return Chosen(role, grade, label, lost, lacking)
-    lost = "nothing of this world works" if role.required else role.mechanisms[0].label
-    return Chosen(role, Grade.NONE, "nothing", lost, nearest(role, seen))
+    best = next((m for m in usable if not m.lost and not _halves(m, seen)), None)
+    if best is not None:
+        return Chosen(role, Grade.BEST, best.label.format_map(details), "", ())
+    mechanism = usable[0]
+    lost = mechanism.lost or "; ".join(details[name] for name in _halves(mechanism, seen))
+    label = mechanism.label.format_map(details)
+    return Chosen(role, Grade.FALLBACK, label, lost, nearest(role, seen))
+
+
+def _halves(mechanism: Mechanism, seen: Mapping[str, Seen]) -> list[str]:
+    return [name for name in mechanism.needs if seen[name].state is State.PARTLY]
 
 
 def nearest(role: Role, seen: Mapping[str, Seen]) -> tuple[str, ...]:
     """What is missing for the best mechanism that misses least."""
-    best = [mechanism for mechanism in role.mechanisms if not mechanism.lost]
-    lacks = [
+    return _least([mechanism for mechanism in role.mechanisms if not mechanism.lost], seen)
+
+
+def _least(mechanisms: Sequence[Mechanism], seen: Mapping[str, Seen]) -> tuple[str, ...]:
+    lacks = (
         tuple(name for name in mechanism.needs if seen[name].state is not State.YES)
-        for mechanism in best
-    ]
+        for mechanism in mechanisms
+    )
     return min(lacks, key=len, default=())
 
 

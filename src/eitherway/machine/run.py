@@ -30,7 +30,7 @@ def run(
     arguments: Sequence[str], *, text: str = "", cwd: str = "/", limit: float = TOOL_SECONDS
 ) -> Ran:
     """Run to the end or the limit; OSError when it cannot be started."""
-    with subprocess.Popen(  # noqa: S603 - our own command lines, never a shell
+    with subprocess.Popen(
         arguments,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -41,10 +41,11 @@ class WorldState:
     built: bool
     chosen: tuple[Chosen, ...]
 
-    def weak(self) -> tuple[Chosen, ...]:
-        """The jobs that are not done by the best mechanism, extras left out, worst first."""
-        found = [c for c in self.chosen if c.grade is not Grade.BEST and not c.role.extra]
-        return tuple(sorted(found, key=lambda c: c.grade is not Grade.NONE))
+    def to_name(self) -> tuple[Chosen, ...]:
+        """The jobs that explain the verdict: those that forbid it, or those done by a fallback."""
+        if self.verdict is Verdict.CANNOT:
+            return tuple(c for c in self.chosen if c.blocks)
+        return tuple(c for c in self.chosen if c.grade is not Grade.BEST and not c.role.extra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def _row(definition: Definition, seen: Seen, host: Host) -> Capability:
 
 def _state(world: World, seen: Mapping[str, Seen]) -> WorldState:
     chosen = tuple(choose(role, seen) for role in ROLES if role.world is world)
-    if any(c.grade is Grade.NONE and c.role.required for c in chosen):
+    if any(c.blocks for c in chosen):
         verdict = Verdict.CANNOT
     elif any(c.grade is not Grade.BEST and not c.role.extra for c in chosen):
         verdict = Verdict.FALLBACKS
