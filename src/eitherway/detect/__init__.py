@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Races from a trace. A detector is one file with `find(order) -> list[Race]` and a line here.
+
+Each takes the order it is defined on (the trace is in it), changes nothing, and tells first
+witnesses: one race per distinct combination of places in the code, not one per instance.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from eitherway.detect import (
+    atomicity,
+    deadlock,
+    load_store,
+    lost_wakeup,
+    wait_wakeups,
+    wakeup_waits,
+)
+from eitherway.model.order import Order
+from eitherway.model.race import Race
+from eitherway.model.trace import Trace
+from eitherway.model.words import EdgeKind, World
+
+ALL_EDGES = (EdgeKind.INHERENT, EdgeKind.CHANCE)
+INHERENT_EDGES = (EdgeKind.INHERENT,)
+MEMORY_WORLDS = frozenset({World.THREADS, World.KERNEL})
+ALL_WORLDS = frozenset(World)
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """A way to find races: on the order of which edges, in which worlds it means something."""
+
+    name: str
+    find: Callable[[Order], list[Race]]
+    edges: tuple[EdgeKind, ...]
+    worlds: frozenset[World]
+
+
+DETECTORS = (
+    Detector("load-store", load_store.find, ALL_EDGES, ALL_WORLDS),
+    Detector("wait-wakeups", wait_wakeups.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
+    Detector("wakeup-waits", wakeup_waits.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
+    Detector("atomicity", atomicity.find, INHERENT_EDGES, MEMORY_WORLDS),
+    Detector("deadlock", deadlock.find, INHERENT_EDGES, ALL_WORLDS),
+    Detector("lost-wakeup", lost_wakeup.find, INHERENT_EDGES, MEMORY_WORLDS),
+)
+
+
+def detect_all(trace: Trace, detectors: tuple[Detector, ...] = DETECTORS) -> list[Race]:
+    """What all detectors of the trace's world find, detector by detector."""
+    orders: dict[frozenset[int], Order] = {}
+    present = frozenset(np.unique(trace.edges["kind"]).tolist())
+    races: list[Race] = []
+    for detector in detectors:
+        if trace.world in detector.worlds:
+            that_count = present.intersection(map(int, detector.edges))
+            if that_count not in orders:
+                orders[that_count] = Order.of(trace, detector.edges)
+            races += detector.find(orders[that_count])
+    return races

@@ -24,6 +24,8 @@ BYTES_PER_OPERATION = 4
 Clock = npt.NDArray[np.uint32]
 Numbers = npt.NDArray[np.uint32]
 
+_NO_EDGE = (-1, -1)
+
 
 @dataclass(frozen=True, slots=True)
 class Order:
@@ -38,44 +40,47 @@ class Order:
     actor: Numbers  # of each segment
     number: Numbers  # of each segment among those of its actor, from 1
     first: Numbers  # operation of each segment; segments are numbered by it
-    _incoming: dict[int, list[int]] = field(repr=False)  # segment -> segments it follows directly
+    _sources: Numbers = field(repr=False)  # of each edge between segments, sorted by target
+    _targets: Numbers = field(repr=False)
 
     @classmethod
     def of(cls, trace: Trace, kinds: tuple[EdgeKind, ...] = tuple(EdgeKind)) -> "Order":
         """The order made by program order and the trace's edges of these kinds."""
         edges = _crossing_edges(trace, kinds)
         segment, first = _segments(trace.operations["actor"], edges)
-        actor = trace.operations["actor"][first]
+        actor = trace.operations["actor"][first].astype(np.uint32)
+        sources, targets = _segment_edges(segment, edges)
         return cls(
             trace=trace,
             segment=segment,
             actor=actor,
             number=_numbers_within(actor),
             first=first,
-            _incoming=_incoming(segment, edges),
+            _sources=sources,
+            _targets=targets,
         )
 
     def sweep(self) -> Iterator[tuple[int, Clock]]:
         """Each segment with its clock, by first operation: what happened before comes before."""
-        actors = len(self.trace.actors)
-        current: dict[int, Clock] = {}
-        readers = _reader_counts(self._incoming)
-        last = _last_segments(self.actor)
+        nothing: Clock = np.zeros(len(self.trace.actors), dtype=np.uint32)
+        current = [nothing] * len(self.trace.actors)
+        last = _last_segments(self.actor, len(self.trace.actors))
+        readers = np.bincount(self._sources, minlength=len(self.actor)).astype(np.uint32)
+        pending = readers.data
         kept: dict[int, Clock] = {}
-        nothing: Clock = np.zeros(actors, dtype=np.uint32)
-        for segment, owner in enumerate(self.actor.tolist()):
-            clock = current.get(owner, nothing)
-            for source in self._incoming.get(segment, ()):
+        edges = zip(self._targets.data, self._sources.data, strict=True)
+        target, source = next(edges, _NO_EDGE)
+        for segment, owner in enumerate(self.actor.data):
+            clock = current[owner]
+            while target == segment:
                 clock = self._join(clock, source, kept[source])
-                readers[source] -= 1
-                if not readers[source]:
+                pending[source] -= 1
+                if not pending[source]:
                     del kept[source]
-            if segment in readers:
+                target, source = next(edges, _NO_EDGE)
+            if pending[segment]:
                 kept[segment] = clock
-            if last[owner] == segment:
-                current.pop(owner, None)
-            else:
-                current[owner] = clock
+            current[owner] = nothing if last[owner] == segment else clock
             yield segment, clock
 
     def _join(self, clock: Clock, source: int, theirs: Clock) -> Clock:
@@ -88,30 +93,37 @@ class Order:
 
     def before(self, earlier: npt.ArrayLike, later: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """For each pair of operations, whether the one happened before the other. One sweep."""
-        a, b = np.atleast_1d(np.asarray(earlier)), np.atleast_1d(np.asarray(later))
+        a, b = _indices(earlier), _indices(later)
         result: npt.NDArray[np.bool_] = np.zeros(len(a), dtype=bool)
         operations = self.trace.operations["actor"]
         same = operations[a] == operations[b]
         result[same] = a[same] < b[same]
         others = np.flatnonzero(~same)
         questions = others[np.argsort(self.segment[b[others]], kind="stable")]
-        asked, starts = np.unique(self.segment[b[questions]], return_index=True)
-        groups = dict(zip(asked.tolist(), np.split(questions, starts[1:]), strict=False))
-        for segment, clock in self.sweep() if groups else ():
-            group = groups.pop(segment, None)
-            if group is not None:
-                sources = self.segment[a[group]]
-                result[group] = self.number[sources] <= clock[self.actor[sources]]
-            if not groups:
-                break
+        for clock, group in self._groups(questions, self.segment[b[questions]]):
+            sources = self.segment[a[group]]
+            result[group] = self.number[sources] <= clock[self.actor[sources]]
         return result
+
+    def _groups(
+        self, questions: npt.NDArray[np.int64], segments: Numbers
+    ) -> Iterator[tuple[Clock, npt.NDArray[np.int64]]]:
+        """The questions, sorted by segment, with the clock of theirs."""
+        asked, starts = np.unique(segments, return_index=True)
+        clocks = self.sweep()
+        for wanted, group in zip(asked.tolist(), np.split(questions, starts[1:]), strict=False):
+            yield next(clock for segment, clock in clocks if segment == wanted), group
 
     def concurrent(self, one: npt.ArrayLike, other: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """For each pair of operations, whether neither happened before the other."""
-        a, b = np.atleast_1d(np.asarray(one)), np.atleast_1d(np.asarray(other))
+        a, b = _indices(one), _indices(other)
         early, late = np.minimum(a, b), np.maximum(a, b)
         result: npt.NDArray[np.bool_] = ~self.before(early, late) & (a != b)
         return result
+
+
+def _indices(operations: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    return np.atleast_1d(np.asarray(operations, dtype=np.int64))
 
 
 def _crossing_edges(trace: Trace, kinds: tuple[EdgeKind, ...]) -> Table:
@@ -128,7 +140,7 @@ def _segments(actor: Table, edges: Table) -> tuple[Numbers, Numbers]:
     enters, leaves = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
     enters[edges["target"]] = True
     leaves[edges["source"]] = True
-    by_actor = np.argsort(actor, kind="stable")
+    by_actor = _by_actor(actor)
     starts = enters[by_actor]
     starts[1:] |= leaves[by_actor[:-1]]
     starts[:1] = True
@@ -141,9 +153,15 @@ def _segments(actor: Table, edges: Table) -> tuple[Numbers, Numbers]:
     return segment, first
 
 
+def _by_actor(actor: Table) -> npt.NDArray[np.int64]:
+    """Positions grouped by actor, in order; 16-bit numbers are sorted by radix, which is faster."""
+    few = len(actor) == 0 or int(actor.max()) < 1 << 16
+    return np.argsort(actor.astype(np.uint16) if few else actor, kind="stable")
+
+
 def _numbers_within(actor: Table) -> Numbers:
     """1, 2, 3, ... over the segments of each actor."""
-    by_actor = np.argsort(actor, kind="stable")
+    by_actor = _by_actor(actor)
     ordered = actor[by_actor]
     position = np.arange(len(ordered))
     begins = np.ones(len(ordered), dtype=bool)
@@ -153,21 +171,16 @@ def _numbers_within(actor: Table) -> Numbers:
     return number
 
 
-def _incoming(segment: Numbers, edges: Table) -> dict[int, list[int]]:
-    incoming: dict[int, list[int]] = {}
-    sources, targets = segment[edges["source"]].tolist(), segment[edges["target"]].tolist()
-    for source, target in zip(sources, targets, strict=True):
-        incoming.setdefault(target, []).append(source)
-    return incoming
+def _segment_edges(segment: Numbers, edges: Table) -> tuple[Numbers, Numbers]:
+    """Sources and targets of the edges as segments, each pair once, sorted by target."""
+    pairs = segment[edges["target"]].astype(np.uint64) << np.uint64(32)
+    pairs |= segment[edges["source"]]
+    pairs = np.unique(pairs)
+    return pairs.astype(np.uint32), (pairs >> np.uint64(32)).astype(np.uint32)
 
 
-def _reader_counts(incoming: dict[int, list[int]]) -> dict[int, int]:
-    readers: dict[int, int] = {}
-    for sources in incoming.values():
-        for source in sources:
-            readers[source] = readers.get(source, 0) + 1
-    return readers
-
-
-def _last_segments(actor: Numbers) -> dict[int, int]:
-    return {owner: segment for segment, owner in enumerate(actor.tolist())}
+def _last_segments(actor: Numbers, actors: int) -> list[int]:
+    """The last segment of each actor; -1 of one that did nothing."""
+    last = np.full(actors, -1, dtype=np.int64)
+    last[actor] = np.arange(len(actor))  # of equal indices, numpy keeps the last
+    return last.tolist()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two unordered accesses to overlapping ranges, at least one of them a store.
+
+Told once per pair of sides; a side is the place of the innermost frame and the kind of access. In
+memory two atomic accesses never race; between processes there are no atomic accesses.
+
+Cost: sorting the n operations, one sweep, and for each of the accesses that are distinct in
+(segment, range, side) and touch something shared the steps that `meet` states.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from eitherway.detect.accesses import Accesses, Column, numbered, shared_accesses
+from eitherway.detect.meet import Items, Pairs, Sorts, first_meetings
+from eitherway.model.order import Order
+from eitherway.model.race import Race
+from eitherway.model.words import Kind, World
+
+# Sorts of access: load, store, atomic load, atomic store.
+_MEETS = ((1, 3), (0, 1, 2, 3), (1,), (0, 1))
+_REPLACES = ((), (0, 1, 2, 3), (), (2, 3))  # a load could too, but readers would pay for looking
+
+
+def find(order: Order, *, per_object: bool = False) -> list[Race]:
+    """First witnesses per pair of sides, or per pair of sides and object."""
+    world = order.trace.world
+    kind = Kind.LOAD_STORE if world is World.PROCESSES else Kind.DATA_RACE
+    accesses = shared_accesses(order.trace)
+    sort = accesses.stores + 2 * (accesses.atomic & (world is not World.PROCESSES))
+    side, example = _sides(accesses, sort, per_object)
+    items, operation = _items(order, accesses, side)
+    sorts = Sorts(of_side=sort[example].tolist(), meets=_MEETS, replaces=_REPLACES)
+    meetings = first_meetings(order, items, sorts, conflict=lambda one, other: True)
+    return [Race(kind, (one, other)) for one, other in _as_seen(operation[meetings])]
+
+
+def _sides(accesses: Accesses, sort: Column, per_object: bool) -> tuple[Column, Column]:
+    """The side of each access, and an access of each side."""
+    columns = [accesses.place, accesses.kind, sort]
+    if per_object:
+        columns.append(accesses.ranges["object"][accesses.range])
+    return numbered(*columns)
+
+
+def _items(order: Order, accesses: Accesses, side: Column) -> tuple[Items, Column]:
+    """The accesses distinct in (segment, range, side), by segment, with the first operation."""
+    segment = order.segment[accesses.operation]
+    _, first = numbered(segment, accesses.range, side)
+    items = Items(
+        segment=segment[first],
+        number=order.number[segment[first]],
+        range=accesses.range[first].astype(np.uint32),
+        side=side[first].astype(np.uint32),
+        ranges=accesses.ranges,
+    )
+    return items, accesses.operation[first]
+
+
+def _as_seen(pairs: Pairs) -> Iterator[tuple[int, int]]:
+    """The pairs, earlier operation first, sorted by the later one."""
+    earlier, later = pairs.min(axis=1), pairs.max(axis=1)
+    order = np.lexsort((earlier, later))
+    return zip(earlier[order].tolist(), later[order].tolist(), strict=True)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A WAKE that nobody hears because the WAIT it is meant for has not begun.
+
+*seen*: a WAKE that ended nothing, then a WAIT on the same range that never returned, and nothing
+orders the two.
+
+*possible*: a WAKE U ended a WAIT W, but nothing makes W begin before U, and no lock sees to it that
+the waiter notices what U would have told it. W begins with the operation of its actor just before
+it; if that is a RELEASE, the lock released is the mutex of the wait. The waiter then would have
+noticed if it had looked, since it took the mutex, at something that the waker stored
+
+* before U, with the mutex held at that store or at U, or
+* within one holding of the mutex with U.
+
+Told once per pair of places; the operations are the begin of the WAIT if possible, U and W. WAKEs
+that are kept until somebody waits (CUMULATIVE) are never lost; a WAIT that gives up by itself (TRY)
+loses nothing. The order given must be that of inherent edges.
+
+Cost: one sweep, and for each pair (U, W) what the waiter loaded since it took the mutex.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from eitherway.detect.predicates import Predicates
+from eitherway.detect.wakes import NOBODY, Column, Wakes, clocks_of, wakes_of
+from eitherway.model.order import Order
+from eitherway.model.race import Race
+from eitherway.model.trace import Trace
+from eitherway.model.words import Kind, OpFlag
+
+
+def find(order: Order) -> list[Race]:
+    """First witnesses per pair of places, seen ones before possible ones."""
+    wakes = wakes_of(order.trace)
+    told = set[tuple[int, int]]()
+    races = [*_seen(order, wakes, told), *_possible(order, wakes, told)]
+    return sorted(races, key=lambda race: race.operations)
+
+
+def _new(trace: Trace, wake: int, wait: int, told: set[tuple[int, int]]) -> bool:
+    """Whether nothing was told of these places, which is now."""
+    places = trace.stacks["place"][trace.operations["stack"][[wake, wait]]]
+    key = int(places[0]), int(places[1])
+    new = key not in told
+    told.add(key)
+    return new
+
+
+def _seen(order: Order, wakes: Wakes, told: set[tuple[int, int]]) -> Iterator[Race]:
+    unheard = _not_flagged(order.trace, np.setdiff1d(wakes.wakes, wakes.wake), OpFlag.CUMULATIVE)
+    stuck = np.setdiff1d(wakes.waits, _not_flagged(order.trace, wakes.waits, OpFlag.BLOCKED))
+    for wait, earlier in _unordered_before(order, unheard, stuck):
+        for wake in _first_of_each_place(order.trace, earlier):
+            if _new(order.trace, wake, wait, told):
+                yield Race(Kind.LOST_WAKEUP, (wake, wait), "seen")
+
+
+def _not_flagged(trace: Trace, operations: Column, flag: OpFlag) -> Column:
+    chosen: Column = operations[(trace.operations["flags"][operations] & int(flag)) == 0]
+    return chosen
+
+
+def _unordered_before(order: Order, wakes: Column, waits: Column) -> Iterator[tuple[int, Column]]:
+    """For each WAIT the WAKEs on its range, seen before it, that did not happen before it."""
+    trace = order.trace
+    for wait, clock in clocks_of(order, waits):
+        earlier = _on_range(trace, wakes[wakes < wait], int(trace.operations["range"][wait]))
+        theirs = order.segment[earlier]
+        actor = order.actor[theirs]
+        free = (order.number[theirs] > clock[actor]) & (actor != trace.operations["actor"][wait])
+        yield wait, earlier[free]
+
+
+def _on_range(trace: Trace, operations: Column, number: int) -> Column:
+    wanted, ranges = trace.ranges[number], trace.ranges[trace.operations["range"][operations]]
+    same = ranges["object"] == wanted["object"]
+    chosen: Column = operations[
+        same & (ranges["lo"] < wanted["hi"]) & (wanted["lo"] < ranges["hi"])
+    ]
+    return chosen
+
+
+def _first_of_each_place(trace: Trace, operations: Column) -> list[int]:
+    places = trace.stacks["place"][trace.operations["stack"][operations]]
+    first: list[int] = operations[np.sort(np.unique(places, return_index=True)[1])].tolist()
+    return first
+
+
+def _possible(order: Order, wakes: Wakes, told: set[tuple[int, int]]) -> Iterator[Race]:
+    trace = order.trace
+    pairs = _losable(trace, wakes)
+    begin = _previous(trace, pairs[:, 1])
+    bound = begin != NOBODY
+    bound[bound] = order.before(begin[bound], pairs[bound, 0])
+    free = ~bound
+    asked = list(zip(*pairs[free].T.tolist(), begin[free].tolist(), strict=True))
+    predicates = Predicates(trace, asked) if asked else None
+    for wake, wait, start in asked:
+        if predicates is None or predicates.noticed(wake, start):
+            continue
+        if _new(trace, wake, wait, told):
+            yield Race(Kind.LOST_WAKEUP, tuple(_known(start, wake, wait)), "possible")
+
+
+def _losable(trace: Trace, wakes: Wakes) -> Column:
+    """Rows (WAKE, WAIT it ended) where the WAKE is not kept and the WAIT does not give up."""
+    flags = trace.operations["flags"]
+    kept = (flags[wakes.wake] & int(OpFlag.CUMULATIVE)) != 0
+    gives_up = (flags[wakes.wait] & int(OpFlag.TRY)) != 0
+    losable: Column = np.stack([wakes.wake, wakes.wait], axis=1)[~kept & ~gives_up]
+    return losable
+
+
+def _previous(trace: Trace, operations: Column) -> Column:
+    """The operation of the same actor just before each, or NOBODY."""
+    actor = trace.operations["actor"]
+    by_actor = np.argsort(actor, kind="stable")
+    position = np.empty(len(actor), dtype=np.int64)
+    position[by_actor] = np.arange(len(actor))
+    before = by_actor[position[operations] - 1]
+    first = (position[operations] == 0) | (actor[before] != actor[operations])
+    result: Column = np.where(first, NOBODY, before)
+    return result
+
+
+def _known(*operations: int) -> Iterable[int]:
+    return sorted(operation for operation in operations if operation != NOBODY)

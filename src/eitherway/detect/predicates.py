@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a waiter would have noticed what a WAKE announces, had the WAKE come first.
+
+It would, if it looked, while holding the mutex of its wait, at something the waker had stored, and
+the mutex keeps the two from passing each other. See `lost_wakeup` for the two cases.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from eitherway.detect.accesses import Accesses, shared_accesses
+from eitherway.detect.locks import Held, Locks
+from eitherway.detect.overlap import overlaps
+from eitherway.model.trace import Trace
+from eitherway.model.words import OpKind
+
+Asked = list[tuple[int, int, int]]  # WAKE, WAIT, begin of the WAIT or NOBODY
+
+
+class Predicates:
+    """What waiters looked at and wakers stored, as far as both touch it."""
+
+    def __init__(self, trace: Trace, asked: Asked) -> None:
+        """One step per store to what some waiter looked at, and per lock held there."""
+        self._trace, self._locks = trace, Locks(trace)
+        self._accesses = shared_accesses(trace)
+        self._slots = overlaps(self._accesses.ranges)
+        self._rows = _by_actor(self._accesses)
+        self._first: dict[tuple[int, int], int] = {}  # (actor, slot) -> its first store
+        self._under: dict[tuple[int, int, int, bool], int] = {}  # the same with a lock held
+        self._within = set[tuple[int, int]]()  # (slot, since): stored during that holding
+        self._index(
+            {slot for _, _, begin in asked for slot in self._looked(self._mutex(begin), begin)}
+        )
+
+    def noticed(self, wake: int, begin: int) -> bool:
+        """Whether a waiter that begins to wait there would have noticed this WAKE."""
+        mutex = self._mutex(begin)
+        if mutex is None:
+            return False
+        actor = int(self._trace.operations["actor"][wake])
+        theirs = [h for h in self._locks.held(wake) if _excludes(h, mutex)]
+        return any(
+            self._stored(slot, actor, wake, mutex, theirs) for slot in self._looked(mutex, begin)
+        )
+
+    def _stored(self, slot: int, actor: int, wake: int, mutex: Held, theirs: list[Held]) -> bool:
+        if theirs:
+            before = self._first.get((actor, slot), wake) < wake
+            return before or any((slot, held.since) in self._within for held in theirs)
+        shared = (False,) if mutex.shared else (False, True)
+        keys = ((actor, slot, mutex.lock, how) for how in shared)
+        return any(self._under.get(key, wake) < wake for key in keys)
+
+    def _mutex(self, begin: int) -> Held | None:
+        """The lock that the waiter gives back when it begins to wait."""
+        if begin < 0 or self._trace.operations["kind"][begin] != int(OpKind.RELEASE):
+            return None
+        lock = int(self._trace.operations["range"][begin])
+        return next((held for held in self._locks.held(begin) if held.lock == lock), None)
+
+    def _looked(self, mutex: Held | None, begin: int) -> set[int]:
+        """Slots of what the actor loaded since it took the mutex."""
+        if mutex is None:
+            return set()
+        rows = self._rows.get(int(self._trace.operations["actor"][begin]), np.zeros(0, np.int64))
+        operations = self._accesses.operation[rows]
+        i, j = np.searchsorted(operations, [mutex.since, begin]).tolist()
+        loads = rows[i:j][self._accesses.kind[rows[i:j]] != int(OpKind.STORE)]
+        ranges = np.unique(self._accesses.range[loads]).tolist()
+        return {slot for number in ranges for slot in self._slots.looks[number]}
+
+    def _index(self, slots: set[int]) -> None:
+        for slot, actor, operation, holding in self._stores(slots):
+            self._first.setdefault((actor, slot), operation)
+            for held in self._locks.holdings[holding]:
+                self._under.setdefault((actor, slot, held.lock, held.shared), operation)
+                self._within.add((slot, held.since))
+
+    def _stores(self, slots: set[int]) -> Iterator[tuple[int, int, int, int]]:
+        """(slot, actor, operation, holding) of each store into these slots, in order."""
+        entered = [[s for s in mine if s in slots] for mine in self._slots.enters]
+        useful = np.array([bool(mine) for mine in entered], dtype=bool)
+        rows = np.flatnonzero(self._accesses.stores & useful[self._accesses.range])
+        operations = self._accesses.operation[rows]
+        columns = (operations, self._accesses.actor[rows], self._accesses.range[rows])
+        holdings = self._locks.at(operations).tolist()
+        for *row, holding in zip(*(c.tolist() for c in columns), holdings, strict=True):
+            operation, actor, range_ = row
+            for slot in entered[range_]:
+                yield slot, actor, operation, holding
+
+
+def _excludes(one: Held, other: Held) -> bool:
+    return one.lock == other.lock and not (one.shared and other.shared)
+
+
+def _by_actor(accesses: Accesses) -> dict[int, "np.typing.NDArray[np.int64]"]:
+    """Rows of each actor, in order."""
+    order = np.argsort(accesses.actor, kind="stable")
+    actors, starts = np.unique(accesses.actor[order], return_index=True)
+    return dict(zip(actors.tolist(), np.split(order, starts[1:]), strict=False))

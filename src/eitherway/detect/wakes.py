@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""WAITs and WAKEs of a trace, and who ended whom, in lines that can be searched by bisection.
+
+A *line* is what one actor did at one place on one range (its WAITs, or its WAKEs), in order. What
+happened before a given operation is a beginning of the line, what happened after it an end, so each
+question to a line costs two bisections however long it is.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from eitherway.model.order import Clock, Order
+from eitherway.model.trace import Table, Trace
+from eitherway.model.words import OpFlag, OpKind
+
+Column = npt.NDArray[np.int64]
+NOBODY = -1
+
+Choice = tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wakes:
+    """`wake[i]` ended `wait[i]`; `last_taker` and `last_waker` are by operation, else NOBODY."""
+
+    wakes: Column
+    waits: Column
+    wake: Column
+    wait: Column
+    last_taker: dict[int, int]
+    last_waker: dict[int, int]
+
+
+def wakes_of(trace: Trace) -> Wakes:
+    """All WAITs and the WAKEs that did their work, on known ranges."""
+    rows = trace.operations
+    known = rows["range"] != 0
+    done = (rows["flags"] & int(OpFlag.FAILED)) == 0
+    is_wake = known & done & (rows["kind"] == int(OpKind.WAKE))
+    is_wait = known & (rows["kind"] == int(OpKind.WAIT))
+    edges = trace.edges[is_wake[trace.edges["source"]] & is_wait[trace.edges["target"]]]
+    owner = trace.ranges["object"][rows["range"]]
+    edges = edges[owner[edges["source"]] == owner[edges["target"]]]
+    pairs = np.unique(edges["source"].astype(np.int64) << 32 | edges["target"])
+    wake, wait = pairs >> 32, pairs & 0xFFFFFFFF
+    by_wait = np.argsort(wait, kind="stable")
+    return Wakes(
+        wakes=np.flatnonzero(is_wake),
+        waits=np.flatnonzero(is_wait),
+        wake=wake,
+        wait=wait,
+        last_taker=dict(zip(wake.tolist(), wait.tolist(), strict=True)),
+        last_waker=dict(zip(wait[by_wait].tolist(), wake[by_wait].tolist(), strict=True)),
+    )
+
+
+def clocks_of(order: Order, operations: Column) -> Iterator[tuple[int, Clock]]:
+    """The clock of each operation, by segment. One sweep, as far as needed."""
+    sweep, at = order.sweep(), -1
+    clock: Clock = np.zeros(0, dtype=np.uint32)
+    for operation in operations[np.argsort(order.segment[operations], kind="stable")].tolist():
+        while at < order.segment[operation]:
+            at, clock = next(sweep)
+        yield operation, clock
+
+
+class Clocks:
+    """The clocks of some operations, each only for the actors on its object."""
+
+    def __init__(self, order: Order, operations: Column) -> None:
+        """Sweeps once."""
+        rows = order.trace.operations
+        self._actor, self._order = rows["actor"], order
+        self._object = order.trace.ranges["object"][rows["range"]]
+        self._columns = _actors_by_object(self._object[operations], self._actor[operations])
+        self._row = dict(self._rows(operations))
+
+    def _rows(self, operations: Column) -> Iterator[tuple[int, Clock]]:
+        for operation, clock in clocks_of(self._order, operations):
+            yield operation, clock[self._columns[int(self._object[operation])]]
+
+    def number(self, operations: Iterable[int]) -> Column:
+        """The number of each operation's segment among those of its actor."""
+        index = np.fromiter(operations, dtype=np.int64)
+        return self._order.number[self._order.segment[index]].astype(np.int64)
+
+    def known(self, operations: Iterable[int], actor: int, object_: int) -> Column:
+        """How many segments of the actor happened before each operation, all on one object."""
+        column = int(np.searchsorted(self._columns[object_], actor))
+        return np.array([self._row[operation][column] for operation in operations], dtype=np.int64)
+
+
+def _actors_by_object(objects: Table, actors: Table) -> dict[int, Column]:
+    pairs = np.unique(objects.astype(np.int64) << 32 | actors)
+    owners, starts = np.unique(pairs >> 32, return_index=True)
+    groups = np.split(pairs & 0xFFFFFFFF, starts[1:])
+    return dict(zip(owners.tolist(), groups, strict=False))
+
+
+@dataclass(frozen=True, slots=True)
+class LineKey:
+    """What the operations of a line have in common; `partner` is an actor or NOBODY."""
+
+    object: int
+    range: int
+    actor: int
+    place: int
+    partner: int
+    flags: int
+
+
+class Line:
+    """Operations of one key, in order, with the last one each of them ended or was ended by."""
+
+    def __init__(self, key: LineKey, operations: list[int], partners: list[int], clocks: Clocks):
+        """`partners` are all by the actor `key.partner`, or NOBODY."""
+        self.key = key
+        self.operation = np.array(operations, dtype=np.int64)
+        self.partner = np.array(partners, dtype=np.int64)
+        self._clocks = clocks
+        self._number = clocks.number(operations)
+        self._known: dict[int, Column] = {}
+        self._highest: _Highest | None = None
+
+    def before(self, questions: "Line") -> Column:
+        """How many of this line happened before each operation of the other."""
+        if questions.key.actor == self.key.actor:
+            return np.searchsorted(self.operation, questions.operation, side="left")
+        return np.searchsorted(self._number, questions.known(self.key.actor), side="right")
+
+    def not_after(self, questions: "Line") -> Column:
+        """How many of this line did not happen after each operation of the other, or are it."""
+        if questions.key.actor == self.key.actor:
+            return np.searchsorted(self.operation, questions.operation, side="right")
+        return np.searchsorted(self.known(questions.key.actor), questions._number, side="left")
+
+    def choose(self, begin: Column, end: Column, without: "Line", since: "Line | None") -> Choice:
+        """The first question with another than `without` in [begin, end): (question, position).
+
+        With `since`, only one whose partner, if any, did not happen before `since` will do.
+        """
+        for first, behind in self._windows(begin, end, without):
+            best = self._last_partner(first, behind)
+            good = best >= 0
+            if since is not None and self.key.partner != NOBODY:
+                good &= self._partner_later(best, since)
+            if good.any():
+                question = int(np.argmax(good))
+                return question, int(self.operation[best[question]])
+        return None
+
+    def _windows(self, begin: Column, end: Column, without: "Line") -> Iterator[tuple[Column, ...]]:
+        """[begin, end) in two parts, before and behind the operation that is left out."""
+        if without.key.actor != self.key.actor:
+            yield begin, end
+            return
+        left = np.searchsorted(self.operation, without.operation, side="left")
+        right = np.searchsorted(self.operation, without.operation, side="right")
+        yield begin, np.minimum(end, left)
+        yield np.maximum(begin, right), end
+
+    def _last_partner(self, begin: Column, end: Column) -> Column:
+        if self._highest is None:
+            self._highest = _Highest(self.partner)
+        return self._highest.within(begin, end)
+
+    def _partner_later(self, positions: Column, since: "Line") -> npt.NDArray[np.bool_]:
+        partners = self.partner[positions]
+        if self.key.partner == since.key.actor:
+            later: npt.NDArray[np.bool_] = partners >= since.operation
+        else:
+            later = self._clocks.number(partners) > since.known(self.key.partner)
+        return later
+
+    def known(self, actor: int) -> Column:
+        """How many segments of the actor happened before each operation."""
+        column = self._known.get(actor)
+        if column is None:
+            column = self._clocks.known(self.operation.tolist(), actor, self.key.object)
+            self._known[actor] = column
+        return column
+
+
+class _Highest:
+    """Positions of range maxima, by a sparse table: n log n to build, constant to ask."""
+
+    def __init__(self, values: Column) -> None:
+        self._values = values
+        self._levels = [np.arange(len(values))]
+        while 2 << (len(self._levels) - 1) <= len(values):
+            below, half = self._levels[-1], 1 << (len(self._levels) - 1)
+            self._levels.append(self._better(below[:-half], below[half:]))
+
+    def within(self, begin: Column, end: Column) -> Column:
+        result = np.full(len(begin), -1, dtype=np.int64)
+        for level, best in enumerate(self._levels):
+            width = end - begin
+            here = (width >= 1 << level) & (width < 2 << level)
+            i, j = begin[here], end[here] - (1 << level)
+            result[here] = self._better(best[i], best[j])
+        return result
+
+    def _better(self, one: Column, other: Column) -> Column:
+        result: Column = np.where(self._values[one] >= self._values[other], one, other)
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """WAKEs of one line and the WAITs of one line that they ended, side by side."""
+
+    wake: Line
+    wait: Line
+
+
+class Board:
+    """Everything on the objects where some WAKE ended one of the chosen WAITs."""
+
+    def __init__(self, order: Order, flag: OpFlag = OpFlag.NONE) -> None:
+        """Chosen are the WAITs that have this flag."""
+        self._trace, wakes = order.trace, wakes_of(order.trace)
+        self._wakes = wakes
+        chosen = (self._trace.operations["flags"][wakes.wait] & int(flag)) == int(flag)
+        self._pairs = wakes.wake[chosen], wakes.wait[chosen]
+        self._objects = np.unique(self._object_of(wakes.wait[chosen]))
+        self._mine_wakes, self._mine_waits = self._on(wakes.wakes), self._on(wakes.waits)
+        self._clocks = Clocks(order, np.r_[self._mine_wakes, self._mine_waits])
+
+    def wakes(self) -> dict[int, list[Line]]:
+        """WAKEs by object; the partner is the last WAIT one ended."""
+        return self._lines(self._mine_wakes, self._wakes.last_taker)
+
+    def waits(self) -> dict[int, list[Line]]:
+        """WAITs by object; the partner is the last WAKE that ended one."""
+        return self._lines(self._mine_waits, self._wakes.last_waker)
+
+    def ended(self) -> Iterator[Ended]:
+        """The chosen WAITs with what ended them."""
+        groups: dict[tuple[LineKey, LineKey], tuple[list[int], list[int]]] = {}
+        for wake, wait in zip(*(column.tolist() for column in self._pairs), strict=True):
+            key = self._key(wake, NOBODY), self._key(wait, NOBODY)
+            group = groups.setdefault(key, ([], []))
+            group[0].append(wake)
+            group[1].append(wait)
+        for (wake_key, wait_key), (wakes, waits) in groups.items():
+            nobody = [NOBODY] * len(wakes)
+            yield Ended(
+                wake=Line(wake_key, wakes, nobody, self._clocks),
+                wait=Line(wait_key, waits, nobody, self._clocks),
+            )
+
+    def overlap(self, one: LineKey, other: LineKey) -> bool:
+        """Whether two ranges of one object overlap."""
+        a, b = self._trace.ranges[one.range], self._trace.ranges[other.range]
+        return bool(a["lo"] < b["hi"] and b["lo"] < a["hi"])
+
+    def _object_of(self, operations: Column) -> Table:
+        objects: Table = self._trace.ranges["object"][self._trace.operations["range"][operations]]
+        return objects
+
+    def _on(self, operations: Column) -> Column:
+        return operations[np.isin(self._object_of(operations), self._objects)]
+
+    def _lines(self, operations: Column, partner: dict[int, int]) -> dict[int, list[Line]]:
+        members: dict[LineKey, list[int]] = {}
+        for operation in operations.tolist():
+            key = self._key(operation, partner.get(operation, NOBODY))
+            members.setdefault(key, []).append(operation)
+        result: dict[int, list[Line]] = {}
+        for key, mine in members.items():
+            partners = [partner.get(operation, NOBODY) for operation in mine]
+            result.setdefault(key.object, []).append(Line(key, mine, partners, self._clocks))
+        return result
+
+    def _key(self, operation: int, partner: int) -> LineKey:
+        row = self._trace.operations[operation]
+        theirs = NOBODY if partner == NOBODY else int(self._trace.operations["actor"][partner])
+        return LineKey(
+            object=int(self._trace.ranges["object"][row["range"]]),
+            range=int(row["range"]),
+            actor=int(row["actor"]),
+            place=int(self._trace.stacks["place"][row["stack"]]),
+            partner=theirs,
+            flags=int(row["flags"]),
+        )

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A WAKE that can end one of several WAITs, and a WAIT other than the one that it ended.
+
+Needs a WAKE U that ended a WAIT W, and another WAIT X that matches U (overlapping ranges), such
+that X did not happen before U, X does not need W behind it (W did not happen before X, unless W
+gives up by itself), and
+
+* the last WAKE that ended X, if any, did not happen before U: else X had its WAKE already; or
+* U is cumulative: X could have taken it together with its own.
+
+Told once per place of the WAKE and pair of places of the WAITs, in the order of inherent edges.
+
+Cost: as `wait_wakeups`, with WAITs and WAKEs changed over.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from eitherway.detect.wakes import Board, Ended, Line
+from eitherway.model.order import Order
+from eitherway.model.race import Race
+from eitherway.model.words import Kind, OpFlag
+
+
+def find(order: Order) -> list[Race]:
+    """First witnesses per three places."""
+    return sorted(_races(Board(order)), key=lambda race: race.operations)
+
+
+def _races(board: Board) -> Iterator[Race]:
+    waits = board.waits()
+    told = set[tuple[int, int, int]]()
+    for ended in board.ended():
+        for line in waits[ended.wake.key.object]:
+            wake, one, other = ended.wake.key.place, ended.wait.key.place, line.key.place
+            key = (wake, min(one, other), max(one, other))
+            if key in told or not board.overlap(ended.wake.key, line.key):
+                continue
+            for race in _choices(ended, line):
+                told.add(key)
+                yield race
+
+
+def _choices(ended: Ended, line: Line) -> Iterator[Race]:
+    """At most one WAIT of the line that could have been ended instead."""
+    cumulative = ended.wake.key.flags & OpFlag.CUMULATIVE
+    gives_up = ended.wait.key.flags & OpFlag.TRY
+    begin = line.before(ended.wake)
+    end = np.full_like(begin, len(line.operation)) if gives_up else line.not_after(ended.wait)
+    since = None if cumulative else ended.wake
+    choice = line.choose(begin, end, without=ended.wait, since=since)
+    if choice is not None:
+        question, other = choice
+        three = (int(ended.wake.operation[question]), int(ended.wait.operation[question]), other)
+        yield Race(Kind.WAKEUP_WAITS, tuple(sorted(three)))
