@@ -119,18 +119,18 @@ bool in_user_namespace(void) {
     return entered_user_namespace;
 }
 
-int enter_user_namespace(void) {
+const char *enter_user_namespace(void) {
     char map[64];
     uid_t uid = geteuid();
     gid_t gid = getegid();
     if (unshare(CLONE_NEWUSER) < 0)
-        return -1;
+        return "unshare(CLONE_NEWUSER)";
     entered_user_namespace = true;
     if (write_file("/proc/self/setgroups", "deny") < 0 && errno != ENOENT)
-        return -1;
+        return "writing /proc/self/setgroups";
     snprintf(map, sizeof map, "0 %u 1", (unsigned)uid);
     if (write_file("/proc/self/uid_map", map) < 0)
-        return -1;
+        return "writing /proc/self/uid_map";
     snprintf(map, sizeof map, "0 %u 1", (unsigned)gid);
-    return write_file("/proc/self/gid_map", map);
+    return write_file("/proc/self/gid_map", map) < 0 ? "writing /proc/self/gid_map" : NULL;
 }

@@ -104,9 +104,8 @@ static void print_answer(const struct answer *a) {
 }
 
 static struct answer run_entry(const struct entry *entry) {
-    if (entry->as_user && enter_user_namespace() < 0)
-        return no("user namespace");
-    return entry->run();
+    const char *failed = entry->as_user ? enter_user_namespace() : NULL;
+    return failed ? no("%s", failed) : entry->run();
 }
 
 // Waits for SIGCHLD, which is blocked, until the deadline; false when the time is over.

@@ -37,8 +37,8 @@ struct answer died(int wait_status);
 // Ends a child for certain and reaps it.
 void end_child(pid_t child);
 
-// Enters a new user namespace in which the caller is root; 0, or -1 and errno.
-int enter_user_namespace(void);
+// Enters a new user namespace in which the caller is root; NULL, or the step that failed.
+const char *enter_user_namespace(void);
 bool in_user_namespace(void);
 
 int write_file(const char *path, const char *text);

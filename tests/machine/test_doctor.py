@@ -118,7 +118,7 @@ def test_what_is_not_built_is_not_claimed(run_doctor: RunDoctor) -> None:
     unbuilt = [s["world"] for s in doctor.document["worlds"] if not s["built"]]
     said = " ".join(doctor.output.split())
     for world in unbuilt:
-        assert world in said.partition("does not yet run programs in: ")[2]
+        assert world in said.partition("does not yet run your programs in: ")[2]
 
 
 def test_the_answer_is_there_for_a_world_at_a_time(run_doctor: RunDoctor) -> None:

@@ -262,8 +262,8 @@ def _end(console: Console, found: Survey, *, everything: bool) -> None:
     unbuilt = [str(state.world) for state in found.worlds if not state.built]
     if unbuilt:
         console.print(
-            f"This is what the machine can do. EitherWay {__version__} does not yet run programs "
-            f"in: {', '.join(unbuilt)}."
+            f"This is what the machine can do. EitherWay {__version__} does not yet run your "
+            f"programs in: {', '.join(unbuilt)}."
         )
     if not everything:
         console.print(f"All {len(found.capabilities)} probes: eitherway doctor --all")

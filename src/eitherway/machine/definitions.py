@@ -42,7 +42,7 @@ USER_NAMESPACES = (
 )
 PERF = (("kernel.perf_event_paranoid", ("3", "4"), "2"),)
 YAMA = (("kernel.yama.ptrace_scope", ("2", "3"), "1"),)
-NO_BRANCH = "no order can be tried in a copy of the file system"
+NO_BRANCH = "trying an order in a copy of the file system"
 NO_BPF = "recording without stopping the program"
 BPF = ("BPF", "PERFMON")
 ADMIN = ("SYS_ADMIN",)
