@@ -161,6 +161,8 @@ class Recording:
         facts: dict[str, bytes] = {}
         for block in self.blocks(BlockType.METADATA):
             for (key, _), value in tailed(block, self.path):
+                if key >= len(strings) and self.incomplete:
+                    continue  # its name was lost
                 if key >= len(strings) or strings[key] in facts:
                     what = "a key is no string or stands twice"
                     raise refusals.malformed(self.path, block.number, what)

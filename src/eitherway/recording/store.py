@@ -157,8 +157,6 @@ class Store:
                     continue
                 if self._remove(entry):
                     removed.append(entry.name)
-                    kept -= 1
-                    total -= entry.size
         self._sweep()
         return removed
 
