@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a recording of one run of a threads program: its schedule, and the trace derived from it."""
+"""Makes a recording of one run of a threads program: its schedule, and the trace of it."""
 
 import tempfile
 from collections.abc import Sequence
