@@ -1,19 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 // pthread_mutex_*: on one carrier a mutex is a field that says whose it is.
+//
+// Priority protocols are kept and change nothing: here no thread has to wait for a processor.
 #include "mutex.h"
+#include "sync.h"
+#include "threads.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
+enum { ROBUST = 16, INHERIT = 32, PROTECT = 64 }; // glibc's bits of `kind`, beside the type
 #define TYPE(mutex) ((mutex)->kind & 3)
-#define PC __builtin_return_address(0)
+
+enum { SOUND, OWNER_DIED, NOT_RECOVERABLE }; // robust_state
 
 static bool is_mine(const struct ew_mutex *mutex) {
     return mutex->owner == ew_self->id + 1;
 }
 
+static bool is_robust(const struct ew_mutex *mutex) {
+    return mutex->kind & ROBUST;
+}
+
+static void tell(unsigned op, unsigned flags, const struct ew_mutex *mutex, const void *pc) {
+    if (UNLIKELY(ew_tracing))
+        ew_trace(op, flags, mutex, sizeof(pthread_mutex_t), pc);
+}
+
+// --- robust mutexes: who takes one after its owner has ended learns of it
+
+static void robust_add(struct ew_mutex *mutex) {
+    mutex->previous = NULL;
+    mutex->next = ew_self->robust;
+    if (mutex->next)
+        mutex->next->previous = mutex;
+    ew_self->robust = mutex;
+}
+
+static void robust_drop(struct ew_mutex *mutex) {
+    if (mutex->previous)
+        mutex->previous->next = mutex->next;
+    else
+        ew_self->robust = mutex->next;
+    if (mutex->next)
+        mutex->next->previous = mutex->previous;
+}
+
+void ew_mutexes_of_ending(void) {
+    while (ew_self->robust) {
+        struct ew_mutex *mutex = ew_self->robust;
+        robust_drop(mutex);
+        tell(EW_OP_RELEASE, 0, mutex, (char *)ew_self->function + 1);
+        mutex->owner = mutex->depth = 0;
+        mutex->robust_state = OWNER_DIED;
+        ew_wake_all(mutex);
+    }
+}
+
+// --- taking and giving back
+
 // Relocking by the owner: 0 taken once more, an error, or -1: it is to wait like everybody.
-static int lock_again(struct ew_mutex *mutex) {
+static int take_again(struct ew_mutex *mutex) {
     if (TYPE(mutex) == PTHREAD_MUTEX_ERRORCHECK)
         return EDEADLK;
     if (TYPE(mutex) != PTHREAD_MUTEX_RECURSIVE)
@@ -24,86 +72,187 @@ static int lock_again(struct ew_mutex *mutex) {
     return 0;
 }
 
-int ew_mutex_lock(struct ew_mutex *mutex, int64_t deadline, const void *pc) {
+static int take_free(struct ew_mutex *mutex, unsigned flags, const void *pc) {
+    if (mutex->robust_state == NOT_RECOVERABLE)
+        return ENOTRECOVERABLE;
+    mutex->owner = ew_self->id + 1;
+    if (is_robust(mutex))
+        robust_add(mutex);
+    tell(EW_OP_ACQUIRE, flags, mutex, pc);
+    return mutex->robust_state == OWNER_DIED ? EOWNERDEAD : 0;
+}
+
+int ew_mutex_take(struct ew_mutex *mutex, int64_t deadline, const void *pc) {
     if (is_mine(mutex)) {
-        int result = lock_again(mutex);
+        int result = take_again(mutex);
         if (result >= 0)
             return result;
     }
     while (mutex->owner) {
+        if (deadline == EW_NOT_A_TIME)
+            return EINVAL;
         mutex->waiting++;
         enum ew_woken woken = ew_wait(mutex, deadline);
         mutex->waiting--;
-        if (woken == EW_TIMED_OUT && mutex->owner)
+        if (woken == EW_TIMED_OUT && mutex->owner) {
+            tell(EW_OP_ACQUIRE, EW_FLAG_FAILED, mutex, pc);
             return ETIMEDOUT;
+        }
     }
-    mutex->owner = ew_self->id + 1;
-    if (UNLIKELY(ew_tracing))
-        ew_trace(EW_OP_ACQUIRE, 0, mutex, sizeof(pthread_mutex_t), pc);
-    return 0;
+    return take_free(mutex, 0, pc);
 }
 
-void ew_mutex_unlock(struct ew_mutex *mutex, const void *pc) {
-    if (UNLIKELY(ew_tracing))
-        ew_trace(EW_OP_RELEASE, 0, mutex, sizeof(pthread_mutex_t), pc);
-    mutex->owner = 0;
-    if (mutex->waiting)
-        ew_wake_all(mutex); // the scheduler decides who is first; the others wait again
+// An owner who did not repair what a dead one left makes the mutex useless for ever.
+static void robust_give(struct ew_mutex *mutex) {
+    robust_drop(mutex);
+    if (mutex->robust_state == OWNER_DIED)
+        mutex->robust_state = NOT_RECOVERABLE;
 }
 
-EW_EXPORT int pthread_mutex_init(pthread_mutex_t *handle, const pthread_mutexattr_t *attributes) {
-    int kind = PTHREAD_MUTEX_DEFAULT;
-    if (attributes)
-        pthread_mutexattr_gettype(attributes, &kind);
-    memset(handle, 0, sizeof *handle);
-    ((struct ew_mutex *)handle)->kind = kind;
-    return 0;
+// A plain mutex may be given back by anyone: that is a mistake, but one that glibc lets pass.
+static bool checks_owner(const struct ew_mutex *mutex) {
+    return TYPE(mutex) == PTHREAD_MUTEX_RECURSIVE || TYPE(mutex) == PTHREAD_MUTEX_ERRORCHECK ||
+           is_robust(mutex);
 }
 
-EW_EXPORT int pthread_mutex_destroy(pthread_mutex_t *handle) {
-    return ((struct ew_mutex *)handle)->owner ? EBUSY : 0;
-}
-
-EW_EXPORT int pthread_mutex_lock(pthread_mutex_t *handle) {
-    if (UNLIKELY(!ew_running))
-        return 0; // one thread, and it is still starting
-    ew_point(EW_WHY_SYNC);
-    return ew_mutex_lock((struct ew_mutex *)handle, EW_NEVER, PC);
-}
-
-EW_EXPORT int pthread_mutex_trylock(pthread_mutex_t *handle) {
-    struct ew_mutex *mutex = (struct ew_mutex *)handle;
-    if (UNLIKELY(!ew_running))
-        return 0;
-    ew_point(EW_WHY_SYNC);
-    if (!mutex->owner)
-        return ew_mutex_lock(mutex, EW_NEVER, PC);
-    return is_mine(mutex) && TYPE(mutex) == PTHREAD_MUTEX_RECURSIVE ? lock_again(mutex) : EBUSY;
-}
-
-EW_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *handle, clockid_t clock,
-                                      const struct timespec *when) {
-    ew_point(EW_WHY_SYNC);
-    return ew_mutex_lock((struct ew_mutex *)handle, ew_deadline(clock, when), PC);
-}
-
-EW_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *handle, const struct timespec *when) {
-    ew_point(EW_WHY_SYNC);
-    return ew_mutex_lock((struct ew_mutex *)handle, ew_deadline(CLOCK_REALTIME, when), PC);
-}
-
-EW_EXPORT int pthread_mutex_unlock(pthread_mutex_t *handle) {
-    struct ew_mutex *mutex = (struct ew_mutex *)handle;
-    if (UNLIKELY(!ew_running))
-        return 0;
-    ew_point(EW_WHY_SYNC);
-    if (!is_mine(mutex) &&
-        (TYPE(mutex) == PTHREAD_MUTEX_RECURSIVE || TYPE(mutex) == PTHREAD_MUTEX_ERRORCHECK))
+int ew_mutex_give(struct ew_mutex *mutex, const void *pc) {
+    if (!is_mine(mutex) && checks_owner(mutex))
         return EPERM;
     if (mutex->depth) {
         mutex->depth--;
         return 0;
     }
-    ew_mutex_unlock(mutex, PC);
+    if (is_robust(mutex))
+        robust_give(mutex);
+    tell(EW_OP_RELEASE, 0, mutex, pc);
+    mutex->owner = 0;
+    if (mutex->waiting)
+        ew_wake_all(mutex); // the scheduler decides who is first; the others wait again
     return 0;
 }
+
+int ew_mutex_lock(struct ew_mutex *mutex, int64_t deadline, const void *pc) {
+    if (UNLIKELY(!ew_running))
+        return 0; // one thread, and it is still starting
+    ew_point(EW_WHY_SYNC);
+    return ew_mutex_take(mutex, deadline, pc);
+}
+
+int ew_mutex_trylock(struct ew_mutex *mutex, const void *pc) {
+    if (UNLIKELY(!ew_running))
+        return 0;
+    ew_point(EW_WHY_SYNC);
+    if (!mutex->owner)
+        return take_free(mutex, EW_FLAG_TRY, pc);
+    if (is_mine(mutex) && TYPE(mutex) == PTHREAD_MUTEX_RECURSIVE)
+        return take_again(mutex);
+    tell(EW_OP_ACQUIRE, EW_FLAG_TRY | EW_FLAG_FAILED, mutex, pc);
+    return EBUSY;
+}
+
+int ew_mutex_unlock(struct ew_mutex *mutex, const void *pc) {
+    if (UNLIKELY(!ew_running))
+        return 0;
+    ew_point(EW_WHY_SYNC);
+    return ew_mutex_give(mutex, pc);
+}
+
+int64_t ew_mutex_deadline(clockid_t clock, const struct timespec *when) {
+    return ew_is_time(when) ? ew_deadline(clock, when) : EW_NOT_A_TIME;
+}
+
+// --- the functions of the C library
+
+static int kind_of(const pthread_mutexattr_t *attributes, struct ew_mutex *result) {
+    int type, robust, protocol, sharing, ceiling = 0;
+    pthread_mutexattr_gettype(attributes, &type);
+    pthread_mutexattr_getrobust(attributes, &robust);
+    pthread_mutexattr_getprotocol(attributes, &protocol);
+    pthread_mutexattr_getpshared(attributes, &sharing);
+    if (protocol == PTHREAD_PRIO_PROTECT && robust)
+        return ENOTSUP; // as in glibc
+    if (protocol == PTHREAD_PRIO_PROTECT)
+        pthread_mutexattr_getprioceiling(attributes, &ceiling);
+    ew_say_if_shared("pthread_mutex_init", sharing);
+    result->kind = type | (robust ? ROBUST : 0) | (protocol == PTHREAD_PRIO_INHERIT ? INHERIT : 0) |
+                   (protocol == PTHREAD_PRIO_PROTECT ? PROTECT : 0);
+    result->ceiling = (uint16_t)ceiling;
+    return 0;
+}
+
+EW_EXPORT int pthread_mutex_init(pthread_mutex_t *handle, const pthread_mutexattr_t *attributes) {
+    struct ew_mutex mutex = {0};
+    int error = attributes ? kind_of(attributes, &mutex) : 0;
+    if (!error)
+        memcpy(handle, &mutex, sizeof mutex);
+    return error;
+}
+
+EW_EXPORT int pthread_mutex_destroy(pthread_mutex_t *handle) {
+    struct ew_mutex *mutex = (struct ew_mutex *)handle;
+    if (!is_robust(mutex))
+        return mutex->owner ? EBUSY : 0;
+    if (is_mine(mutex))
+        robust_drop(mutex); // its memory may be gone when this thread ends
+    return 0;
+}
+
+EW_EXPORT int pthread_mutex_lock(pthread_mutex_t *handle) {
+    return ew_mutex_lock((struct ew_mutex *)handle, EW_NEVER, PC);
+}
+
+EW_EXPORT int pthread_mutex_trylock(pthread_mutex_t *handle) {
+    return ew_mutex_trylock((struct ew_mutex *)handle, PC);
+}
+
+EW_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *handle, clockid_t clock,
+                                      const struct timespec *when) {
+    if (!ew_is_wait_clock(clock))
+        return EINVAL;
+    return ew_mutex_lock((struct ew_mutex *)handle, ew_mutex_deadline(clock, when), PC);
+}
+
+EW_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *handle, const struct timespec *when) {
+    return ew_mutex_lock((struct ew_mutex *)handle, ew_mutex_deadline(CLOCK_REALTIME, when), PC);
+}
+
+EW_EXPORT int pthread_mutex_unlock(pthread_mutex_t *handle) {
+    return ew_mutex_unlock((struct ew_mutex *)handle, PC);
+}
+
+EW_EXPORT int pthread_mutex_consistent(pthread_mutex_t *handle) {
+    struct ew_mutex *mutex = (struct ew_mutex *)handle;
+    if (!is_robust(mutex) || !is_mine(mutex) || mutex->robust_state != OWNER_DIED)
+        return EINVAL;
+    mutex->robust_state = SOUND;
+    return 0;
+}
+
+EW_EXPORT int pthread_mutex_getprioceiling(const pthread_mutex_t *handle, int *ceiling) {
+    const struct ew_mutex *mutex = (const struct ew_mutex *)handle;
+    if (!(mutex->kind & PROTECT))
+        return EINVAL;
+    *ceiling = mutex->ceiling;
+    return 0;
+}
+
+EW_EXPORT int pthread_mutex_setprioceiling(pthread_mutex_t *handle, int ceiling, int *old) {
+    struct ew_mutex *mutex = (struct ew_mutex *)handle;
+    if (!(mutex->kind & PROTECT) || ceiling < sched_get_priority_min(SCHED_FIFO) ||
+        ceiling > sched_get_priority_max(SCHED_FIFO))
+        return EINVAL;
+    bool mine = ew_running && is_mine(mutex);
+    int error = mine ? 0 : ew_mutex_lock(mutex, EW_NEVER, PC);
+    if (error)
+        return error;
+    *old = mutex->ceiling;
+    mutex->ceiling = (uint16_t)ceiling;
+    return mine ? 0 : ew_mutex_unlock(mutex, PC);
+}
+
+EW_ALIAS(__pthread_mutex_init, pthread_mutex_init);
+EW_ALIAS(__pthread_mutex_destroy, pthread_mutex_destroy);
+EW_ALIAS(__pthread_mutex_lock, pthread_mutex_lock);
+EW_ALIAS(__pthread_mutex_trylock, pthread_mutex_trylock);
+EW_ALIAS(__pthread_mutex_unlock, pthread_mutex_unlock);
+EW_ALIAS(pthread_mutex_consistent_np, pthread_mutex_consistent);

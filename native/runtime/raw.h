@@ -36,6 +36,8 @@ static inline long raw1(long number, long a) {
 _Noreturn void ew_bug(const char *what);
 // This machine or program asks for something that is not supported: ends with 69.
 _Noreturn void ew_cannot(const char *what);
+// Something is not, or not wholly, under control: says so once for each function, and goes on.
+void ew_report(const char *function, const char *what);
 
 // Private zeroed pages that cost nothing until touched. Never returns NULL.
 void *ew_pages(size_t bytes);

@@ -58,7 +58,8 @@ struct ew_thread {
     size_t stack_size;
     uintptr_t *frames_base;
     struct ew_tls_destructor *tls_destructors;
-    void **specific; // values of pthread keys; NULL until the first is set
+    void **specific;         // values of pthread keys; NULL until the first is set
+    struct ew_mutex *robust; // robust mutexes that it holds
 };
 
 extern struct ew_thread *ew_self; // who runs; never NULL once started

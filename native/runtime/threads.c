@@ -199,6 +199,7 @@ _Noreturn void ew_thread_end(void *result) {
     struct ew_thread *self = ew_self;
     self->result = result;
     ew_run_thread_destructors();
+    ew_mutexes_of_ending();
     if (UNLIKELY(ew_tracing))
         ew_trace_life(EW_OP_END, self, (char *)self->function + 1);
     ew_wake_all(self);

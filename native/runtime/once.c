@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// pthread_once and call_once: the first caller runs the function, the others wait for its end.
+//
+// When the function does not return (an exception, or its thread is cancelled), it has not been
+// run: the next caller runs it. So this file is compiled with unwind tables and -fexceptions.
+#include "sync.h"
+
+#include <threads.h>
+
+enum { NOT_YET, RUNNING, DONE }; // in a pthread_once_t; PTHREAD_ONCE_INIT is 0
+
+_Static_assert(PTHREAD_ONCE_INIT == NOT_YET, "glibc's initialiser must mean the same");
+_Static_assert(sizeof(once_flag) == sizeof(pthread_once_t), "C11's is another name for it");
+
+struct run {
+    pthread_once_t *once;
+    int becomes;
+    const void *pc;
+};
+
+static void finish(struct run *run) {
+    if (UNLIKELY(ew_tracing) && run->becomes == DONE)
+        ew_trace(EW_OP_WAKE, 0, run->once, sizeof *run->once, run->pc);
+    *run->once = run->becomes;
+    ew_wake_all(run->once);
+}
+
+static void run_it(pthread_once_t *once, void (*function)(void), const void *pc) {
+    __attribute__((cleanup(finish))) struct run run = {once, NOT_YET, pc};
+    *once = RUNNING;
+    function();
+    run.becomes = DONE;
+}
+
+static int do_once(pthread_once_t *once, void (*function)(void), const void *pc) {
+    ew_point(EW_WHY_SYNC);
+    while (*once == RUNNING)
+        ew_wait(once, EW_NEVER);
+    if (*once == NOT_YET)
+        run_it(once, function, pc);
+    else if (UNLIKELY(ew_tracing))
+        ew_trace(EW_OP_WAIT, 0, once, sizeof *once, pc);
+    return 0;
+}
+
+EW_EXPORT int pthread_once(pthread_once_t *once, void (*function)(void)) {
+    return do_once(once, function, PC);
+}
+
+EW_EXPORT void call_once(once_flag *once, void (*function)(void)) {
+    do_once((pthread_once_t *)once, function, PC);
+}
+
+EW_ALIAS(__pthread_once, pthread_once);

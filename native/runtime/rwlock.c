@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// pthread_rwlock_*: many readers or one writer.
+#include "sync.h"
+
+#include <errno.h>
+#include <string.h>
+
+// Lives in the memory of a pthread_rwlock_t; all zero is PTHREAD_RWLOCK_INITIALIZER. `kind` stands
+// where PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP puts it.
+struct rwlock {
+    uint32_t readers; // how many times it is held for reading
+    uint32_t writer;  // thread number + 1; 0 is nobody
+    uint32_t waiting, waiting_writers;
+    uint32_t reserved[8];
+    uint32_t kind;
+};
+_Static_assert(sizeof(struct rwlock) <= sizeof(pthread_rwlock_t), "does not fit");
+_Static_assert(offsetof(struct rwlock, kind) == offsetof(pthread_rwlock_t, __data.__flags),
+               "glibc's initialisers would miss it");
+
+enum side { READ = EW_FLAG_SHARED, WRITE = 0 };
+
+static void tell(unsigned op, unsigned flags, struct rwlock *lock, const void *pc) {
+    if (UNLIKELY(ew_tracing))
+        ew_trace(op, flags, lock, sizeof(pthread_rwlock_t), pc);
+}
+
+// A reader may come in beside readers even while a writer waits, because it may be one of them;
+// only the kind that promises not to read recursively lets writers go first. (POSIX leaves this to
+// the implementation; glibc does it so.)
+static bool must_wait(const struct rwlock *lock, enum side side) {
+    if (lock->writer)
+        return true;
+    if (side == WRITE)
+        return lock->readers;
+    return lock->kind == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP && lock->waiting_writers;
+}
+
+static enum ew_woken wait(struct rwlock *lock, enum side side, int64_t deadline) {
+    lock->waiting++;
+    lock->waiting_writers += side == WRITE;
+    enum ew_woken woken = ew_wait(lock, deadline);
+    lock->waiting--;
+    lock->waiting_writers -= side == WRITE;
+    return woken;
+}
+
+static void wake(struct rwlock *lock) {
+    if (lock->waiting)
+        ew_wake_all(lock); // the scheduler decides who is first; the others wait again
+}
+
+static int take(struct rwlock *lock, enum side side, unsigned flags, const void *pc) {
+    if (side == READ && lock->readers == UINT32_MAX)
+        return EAGAIN;
+    if (side == READ)
+        lock->readers++;
+    else
+        lock->writer = ew_self->id + 1;
+    tell(EW_OP_ACQUIRE, side | flags, lock, pc);
+    return 0;
+}
+
+static int lock_by(struct rwlock *lock, enum side side, int64_t deadline, const void *pc) {
+    if (UNLIKELY(!ew_running))
+        return 0;
+    ew_point(EW_WHY_SYNC);
+    if (lock->writer == ew_self->id + 1)
+        return EDEADLK;
+    while (must_wait(lock, side))
+        if (wait(lock, side, deadline) == EW_TIMED_OUT && must_wait(lock, side)) {
+            wake(lock); // readers that only stood back for this writer
+            return ETIMEDOUT;
+        }
+    return take(lock, side, 0, pc);
+}
+
+static int try_lock(struct rwlock *lock, enum side side, const void *pc) {
+    if (UNLIKELY(!ew_running))
+        return 0;
+    ew_point(EW_WHY_SYNC);
+    if (!must_wait(lock, side))
+        return take(lock, side, EW_FLAG_TRY, pc);
+    tell(EW_OP_ACQUIRE, side | EW_FLAG_TRY | EW_FLAG_FAILED, lock, pc);
+    return EBUSY;
+}
+
+static int timed_lock(struct rwlock *lock, enum side side, clockid_t clock,
+                      const struct timespec *when, const void *pc) {
+    if (!ew_is_wait_clock(clock) || !ew_is_time(when))
+        return EINVAL;
+    return lock_by(lock, side, ew_deadline(clock, when), pc);
+}
+
+EW_EXPORT int pthread_rwlock_init(pthread_rwlock_t *handle,
+                                  const pthread_rwlockattr_t *attributes) {
+    int kind = PTHREAD_RWLOCK_DEFAULT_NP, sharing = PTHREAD_PROCESS_PRIVATE;
+    if (attributes) {
+        pthread_rwlockattr_getkind_np(attributes, &kind);
+        pthread_rwlockattr_getpshared(attributes, &sharing);
+    }
+    ew_say_if_shared("pthread_rwlock_init", sharing);
+    memset(handle, 0, sizeof *handle);
+    ((struct rwlock *)handle)->kind = (uint32_t)kind;
+    return 0;
+}
+
+EW_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *handle) {
+    (void)handle; // glibc's does not look whether it is held either
+    return 0;
+}
+
+EW_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *handle) {
+    return lock_by((struct rwlock *)handle, READ, EW_NEVER, PC);
+}
+
+EW_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *handle) {
+    return lock_by((struct rwlock *)handle, WRITE, EW_NEVER, PC);
+}
+
+EW_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *handle) {
+    return try_lock((struct rwlock *)handle, READ, PC);
+}
+
+EW_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *handle) {
+    return try_lock((struct rwlock *)handle, WRITE, PC);
+}
+
+EW_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *handle, clockid_t clock,
+                                         const struct timespec *when) {
+    return timed_lock((struct rwlock *)handle, READ, clock, when, PC);
+}
+
+EW_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *handle, clockid_t clock,
+                                         const struct timespec *when) {
+    return timed_lock((struct rwlock *)handle, WRITE, clock, when, PC);
+}
+
+EW_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *handle, const struct timespec *when) {
+    return timed_lock((struct rwlock *)handle, READ, CLOCK_REALTIME, when, PC);
+}
+
+EW_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *handle, const struct timespec *when) {
+    return timed_lock((struct rwlock *)handle, WRITE, CLOCK_REALTIME, when, PC);
+}
+
+EW_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *handle) {
+    struct rwlock *lock = (struct rwlock *)handle;
+    if (UNLIKELY(!ew_running))
+        return 0;
+    ew_point(EW_WHY_SYNC);
+    tell(EW_OP_RELEASE, lock->writer ? WRITE : READ, lock, PC);
+    if (lock->writer)
+        lock->writer = 0;
+    else if (lock->readers)
+        lock->readers--;
+    wake(lock);
+    return 0;
+}
+
+EW_ALIAS(__pthread_rwlock_init, pthread_rwlock_init);
+EW_ALIAS(__pthread_rwlock_destroy, pthread_rwlock_destroy);
+EW_ALIAS(__pthread_rwlock_rdlock, pthread_rwlock_rdlock);
+EW_ALIAS(__pthread_rwlock_wrlock, pthread_rwlock_wrlock);
+EW_ALIAS(__pthread_rwlock_tryrdlock, pthread_rwlock_tryrdlock);
+EW_ALIAS(__pthread_rwlock_trywrlock, pthread_rwlock_trywrlock);
+EW_ALIAS(__pthread_rwlock_unlock, pthread_rwlock_unlock);

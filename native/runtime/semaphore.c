@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// sem_*: a number that never falls below zero.
+#include "sync.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <sys/types.h>
+
+// Lives in the memory of a sem_t. The value stands where glibc's does, so that sem_open, which is
+// glibc's, and we agree on what is in the file.
+struct semaphore {
+    uint32_t value;
+    uint32_t waiting;
+};
+_Static_assert(sizeof(struct semaphore) <= sizeof(sem_t), "does not fit");
+
+static int fail(int error) {
+    errno = error;
+    return -1;
+}
+
+static int take(struct semaphore *semaphore, const void *pc) {
+    semaphore->value--;
+    if (UNLIKELY(ew_tracing))
+        ew_trace(EW_OP_WAIT, EW_FLAG_WILDCARD, semaphore, sizeof(sem_t), pc);
+    return 0;
+}
+
+static int not_taken(struct semaphore *semaphore, unsigned flags, int error, const void *pc) {
+    if (UNLIKELY(ew_tracing))
+        ew_trace(EW_OP_WAIT, EW_FLAG_FAILED | flags, semaphore, sizeof(sem_t), pc);
+    return fail(error);
+}
+
+static int wait(struct semaphore *semaphore, int64_t deadline, const void *pc) {
+    ew_point(EW_WHY_SYNC);
+    while (!semaphore->value) {
+        semaphore->waiting++;
+        enum ew_woken woken = ew_wait(semaphore, deadline);
+        semaphore->waiting--;
+        if (woken == EW_TIMED_OUT && !semaphore->value)
+            return not_taken(semaphore, 0, ETIMEDOUT, pc);
+    }
+    return take(semaphore, pc);
+}
+
+EW_EXPORT int sem_init(sem_t *handle, int shared, unsigned value) {
+    if (value > SEM_VALUE_MAX)
+        return fail(EINVAL);
+    ew_say_if_shared("sem_init", shared ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
+    *(struct semaphore *)handle = (struct semaphore){.value = value};
+    return 0;
+}
+
+EW_EXPORT int sem_destroy(sem_t *handle) {
+    (void)handle;
+    return 0;
+}
+
+EW_EXPORT int sem_wait(sem_t *handle) {
+    return wait((struct semaphore *)handle, EW_NEVER, PC);
+}
+
+EW_EXPORT int sem_clockwait(sem_t *handle, clockid_t clock, const struct timespec *when) {
+    if (!ew_is_wait_clock(clock) || !ew_is_time(when))
+        return fail(EINVAL);
+    return wait((struct semaphore *)handle, ew_deadline(clock, when), PC);
+}
+
+EW_EXPORT int sem_timedwait(sem_t *handle, const struct timespec *when) {
+    if (!ew_is_time(when))
+        return fail(EINVAL);
+    return wait((struct semaphore *)handle, ew_deadline(CLOCK_REALTIME, when), PC);
+}
+
+EW_EXPORT int sem_trywait(sem_t *handle) {
+    struct semaphore *semaphore = (struct semaphore *)handle;
+    ew_point(EW_WHY_SYNC);
+    return semaphore->value ? take(semaphore, PC) : not_taken(semaphore, EW_FLAG_TRY, EAGAIN, PC);
+}
+
+EW_EXPORT int sem_post(sem_t *handle) {
+    struct semaphore *semaphore = (struct semaphore *)handle;
+    ew_point(EW_WHY_SYNC);
+    if (semaphore->value == SEM_VALUE_MAX)
+        return fail(EOVERFLOW);
+    if (UNLIKELY(ew_tracing))
+        ew_trace(EW_OP_WAKE, EW_FLAG_CUMULATIVE, semaphore, sizeof *handle, PC);
+    semaphore->value++;
+    if (semaphore->waiting)
+        ew_wake_all(semaphore); // one of them, or somebody who comes now, takes it
+    return 0;
+}
+
+EW_EXPORT int sem_getvalue(sem_t *restrict handle, int *restrict value) {
+    ew_point(EW_WHY_SYNC);
+    *value = (int)((struct semaphore *)handle)->value;
+    return 0;
+}
+
+// --- named semaphores: glibc finds and maps the file
+
+EW_EXPORT sem_t *sem_open(const char *name, int flags, ...) {
+    sem_t *(*libc_open)(const char *, int, ...) =
+        (sem_t * (*)(const char *, int, ...)) dlsym(RTLD_NEXT, "sem_open");
+    if (!libc_open)
+        ew_cannot("libc has no sem_open");
+    ew_say_if_shared("sem_open", PTHREAD_PROCESS_SHARED);
+    va_list rest;
+    va_start(rest, flags); // without O_CREAT there is no third or fourth, and nobody looks at them
+    unsigned mode = va_arg(rest, unsigned), value = va_arg(rest, unsigned);
+    va_end(rest);
+    return libc_open(name, flags, mode, value);
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the families of synchronisation functions share: arguments that mean a moment, and sharing
+// with other processes.
+#ifndef EITHERWAY_SYNC_H
+#define EITHERWAY_SYNC_H
+
+#include "runtime.h"
+
+#define PC __builtin_return_address(0)
+
+// A second name: libc's own libraries, and programs built long ago, use those with underscores.
+#define EW_ALIAS(name, of) __asm__(".globl " #name "\n.set " #name ", " #of "\n")
+
+static inline bool ew_is_time(const struct timespec *when) {
+    return when->tv_nsec >= 0 && when->tv_nsec < 1000000000;
+}
+
+// The clocks that POSIX lets a wait name, and glibc accepts.
+static inline bool ew_is_wait_clock(clockid_t clock) {
+    return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
+static inline bool ew_is_sharing(int value) {
+    return value == PTHREAD_PROCESS_PRIVATE || value == PTHREAD_PROCESS_SHARED;
+}
+
+// A thread of another process cannot be stopped or woken by us. Said when an object is made that
+// others could use; within this process it is controlled like any other.
+static inline void ew_say_if_shared(const char *function, int sharing) {
+    if (sharing == PTHREAD_PROCESS_SHARED)
+        ew_report(function, "an object for several processes is controlled within this one only");
+}
+
+#endif
