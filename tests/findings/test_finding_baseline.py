@@ -2,9 +2,9 @@
 """Baseline files: what is new, still there and gone; broken lines are named."""
 
 import pytest
-from finding_strategies import findings
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.findings.finding_strategies import findings
 
 from eitherway.errors import BadInput
 from eitherway.findings.baseline import Baseline, compare, parse, written
@@ -19,7 +19,7 @@ def finding(one: str) -> Finding:
 
 
 @given(st.lists(findings(), max_size=4))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_what_is_written_knows_its_findings(known: list[Finding]) -> None:
     comparison = compare(known, parse(written(known), "file"))
     assert comparison.new == comparison.gone == ()

@@ -9,9 +9,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from finding_strategies import documents
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.findings.finding_strategies import documents
 
 from eitherway.errors import BadInput
 from eitherway.findings.document import load
@@ -40,18 +40,19 @@ def test_the_schema_is_a_schema() -> None:
 
 
 @given(documents)
+@settings(max_examples=60)
 def test_what_is_written_is_read_again(document: Document) -> None:
     assert read_document(written(document)) == document
 
 
 @given(documents)
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_what_is_written_fits_the_schema(document: Document) -> None:
     VALIDATOR.validate(json.loads(written(document)))
 
 
 @given(documents)
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_what_is_written_is_ascii_and_one_finding_a_line(document: Document) -> None:
     text = written(document)
     assert text.isascii()

@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import permutations
 
 import pytest
-from finding_strategies import findings
 from hypothesis import given, settings
+from tests.findings.finding_strategies import findings
 
 from eitherway.model.finding import Finding, FoundOperation, Frame
 from eitherway.model.identity import headline, identified, identity

@@ -4,15 +4,16 @@
 from dataclasses import replace
 
 import pytest
-from finding_strategies import few_ids, findings
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.findings.finding_strategies import few_ids, findings
 
 from eitherway.findings.merge import merge, merged, stamped
 from eitherway.model.finding import Confidence, Finding, Seen, Source
 from eitherway.model.words import Class, Kind, World
 
-lists = st.lists(findings(few_ids), max_size=6)
+lists = st.lists(findings(few_ids), max_size=5)
+few = settings(max_examples=40)
 FINDING = Finding(World.THREADS, Kind.DATA_RACE, (), id="EW-" + 16 * "0")
 
 
@@ -21,6 +22,7 @@ def content(findings: tuple[Finding, ...]) -> list[Finding]:
     return [replace(f, seen=replace(f.seen, count=1)) for f in findings]
 
 
+@few
 @given(lists, st.randoms(use_true_random=False))
 def test_the_order_of_the_runs_does_not_matter(runs: list[Finding], random: object) -> None:
     shuffled = list(runs)
@@ -28,6 +30,7 @@ def test_the_order_of_the_runs_does_not_matter(runs: list[Finding], random: obje
     assert merged(shuffled) == merged(runs)
 
 
+@few
 @given(lists, lists, lists)
 def test_the_grouping_of_the_runs_does_not_matter(
     a: list[Finding], b: list[Finding], c: list[Finding]
@@ -35,6 +38,7 @@ def test_the_grouping_of_the_runs_does_not_matter(
     assert merged([*merged([*a, *b]), *c]) == merged([*a, *merged([*b, *c])])
 
 
+@few
 @given(lists)
 def test_merging_again_changes_nothing_but_the_count(runs: list[Finding]) -> None:
     once = merged(runs)
@@ -42,6 +46,7 @@ def test_merging_again_changes_nothing_but_the_count(runs: list[Finding]) -> Non
     assert content(merged([*once, *once])) == content(once)
 
 
+@few
 @given(lists)
 def test_nothing_is_lost(runs: list[Finding]) -> None:
     result = merged(runs)

@@ -21,7 +21,9 @@ from eitherway.model.words import Kind, World
 
 PROGRAMS = Path(__file__).parent / "programs"
 BUILDS = [
-    (compiler, level) for compiler in ("g++", "clang++") for level in ("-O0", "-O1", "-O2", "-O3")
+    (compiler, level)
+    for compiler in ("g++", "clang++")
+    for level in ("-O0", "-O1", "-O2", "-O3", "-O2 -g1")
 ]
 REFERENCE = ("g++", "-O0")
 
@@ -43,7 +45,8 @@ def run(*command: str | Path, stdin: str = "") -> str:
 def build(compiler: str, level: str, folder: Path) -> Path:
     """The program; without PIE, so that addresses in the run are addresses in the file."""
     program = folder / "shop"
-    run(compiler, "-g", level, "-fsanitize=thread", "-fno-pie", "-c", PROGRAMS / "shop.cpp",
+    flags = ("-g", *level.split(), "-fsanitize=thread", "-fno-pie")
+    run(compiler, *flags, "-c", PROGRAMS / "shop.cpp",
         "-o", folder / "shop.o")  # fmt: skip
     run("gcc", "-O1", "-fno-pie", "-c", PROGRAMS / "accesses.c", "-o", folder / "accesses.o")
     run("g++", "-no-pie", folder / "shop.o", folder / "accesses.o", "-o", program)

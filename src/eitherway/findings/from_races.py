@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from eitherway.findings.held import Held, locks_held
+from eitherway.detect.locks import Held, Locks
 from eitherway.findings.sentences import Side, explained
 from eitherway.model.finding import Finding, FoundOperation, Frame, Source
 from eitherway.model.identity import identified
@@ -17,7 +17,7 @@ def findings_of(
     trace: Trace, races: Sequence[Race], *, source: Source, evidence: str = "", replay: str = ""
 ) -> Iterable[Finding]:
     """One finding per race; several may have one id, and `merge` makes one of them."""
-    names = _Names(trace, locks_held(trace, (op for race in races for op in race.operations)))
+    names = _Names(trace)
     for race in races:
         sides = [names.side(operation) for operation in race.operations]
         yield identified(
@@ -36,15 +36,14 @@ def findings_of(
 class _Names:
     """Names for what a trace numbers."""
 
-    def __init__(self, trace: Trace, held: dict[int, tuple[Held, ...]]) -> None:
+    def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self.held = held
+        self.locks = Locks(trace)
         self.frames = lru_cache(maxsize=1 << 14)(self._frames)
         self.actor = lru_cache(maxsize=1 << 14)(self._actor)
 
     def side(self, index: int) -> Side:
         operation = self.trace.operation(index)
-        held = self.held[index]
         return Side(
             found=FoundOperation(
                 actor=self.actor(operation.actor),
@@ -52,21 +51,20 @@ class _Names:
                 object=operation.range.object_kind if operation.range else "",
                 variable=operation.range.object_name if operation.range else "",
                 stack=self.frames(int(self.trace.operations["stack"][index])),
-                locks=tuple(dict.fromkeys(map(self.lock, held))),
+                locks=tuple(map(self.lock, self.locks.held(index))),
                 created=self.created(operation.actor),
                 value="" if operation.value is None else str(operation.value),
             ),
             kind=operation.kind,
             flags=operation.flags,
             actor=operation.actor,
-            object=operation.range.object if operation.range else 0,
-            holds=frozenset(lock.object for lock in held),
         )
 
     def lock(self, held: Held) -> str:
-        row = self.trace.objects[held.object]
+        number = int(self.trace.ranges[held.lock]["object"])
+        row = self.trace.objects[number]
         kind, name = self.trace.strings[row["kind"]] or "lock", self.trace.strings[row["name"]]
-        words = f"{kind} '{name}'" if name else f"{kind} M{held.object}"
+        words = f"{kind} '{name}'" if name else f"{kind} M{number}"
         return f"read side of {words}" if held.shared else words
 
     def created(self, actor: int) -> tuple[Frame, ...]:

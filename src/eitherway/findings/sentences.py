@@ -22,8 +22,6 @@ class Side:
     kind: OpKind
     flags: OpFlag
     actor: int
-    object: int
-    holds: frozenset[int]  # objects of the locks held
 
 
 def explained(kind: Kind, pattern: str, sides: Sequence[Side]) -> Sentences:
@@ -60,7 +58,7 @@ def _where(found: FoundOperation) -> str:
 
 
 def _pair(named: dict[str, Side], _: str) -> Sentences:
-    if len(named) != 2:  # noqa: PLR2004 - a pair
+    if len(named) != 2:
         return ()
     (a, one), (b, other) = named.items()
     storing = [letter for letter, side in named.items() if side.kind in STORES]
@@ -114,7 +112,7 @@ def _atomicity(named: dict[str, Side], pattern: str) -> Sentences:
     actors = [side.actor for side in named.values()]
     local = [letter for letter, side in named.items() if actors.count(side.actor) > 1]
     remote = [letter for letter in named if letter not in local]
-    if len(local) != 2 or len(remote) != 1:  # noqa: PLR2004 - two local, one remote
+    if len(local) != 2 or len(remote) != 1:
         return ()
     (a, c), (b,) = local, remote
     return (
@@ -137,43 +135,62 @@ _BETWEEN = {
 
 
 def _deadlock(named: dict[str, Side], _: str) -> Sentences:
-    """The cycle: who wants a lock that the next one holds."""
-    wanting = {letter: side for letter, side in named.items() if side.kind is OpKind.ACQUIRE}
-    steps = []
-    for letter, side in wanting.items():
-        for other, holder in wanting.items():
-            if holder.actor != side.actor and side.object in holder.holds:
-                steps.append(
-                    f"Then {side.found.actor} waits at {letter} for {holder.found.actor}, "
-                    f"because that one holds {_lock_name(side)} when it comes to {other}."
-                )
-    if not steps:
+    """Operations come in pairs round the ring: the lock one has, and the lock it then wants."""
+    letters, sides = list(named), list(named.values())
+    taken, wanting = list(range(0, len(sides), 2)), list(range(1, len(sides), 2))
+    if not wanting or any(sides[i].actor != sides[i - 1].actor for i in wanting):
         return ()
-    actors = ", ".join(dict.fromkeys(side.found.actor for side in wanting.values()))
+    if len(wanting) == 1:
+        return _waits_for_itself(letters[0], letters[1], sides[1])
+    steps = (
+        f"Then {sides[i].found.actor} waits at {letters[i]} for {sides[h].found.actor}, because "
+        f"that one has {_lock_name(sides[i])} since {letters[h]}."
+        for i, h in zip(wanting, [*taken[1:], taken[0]], strict=True)
+    )
     return (
         *steps,
-        "Suppose that all have reached these places and one of them goes on. Then the lock it "
-        "wants was given back by its holder, who went on before it.",
-        "However, that holder waits in the same circle, and so do all the others: a contradiction.",
-        f"So none of {actors} ever goes on once all hold their first lock.",
+        f"Suppose that all have come as far as {_all([letters[i] for i in wanting])} and one of "
+        "them goes on. Then the lock it wants was given back by its holder, who went on before it.",
+        "However, that holder waits in the same ring, and so do all the others: a contradiction.",
+        f"So none of {', '.join(sides[i].found.actor for i in wanting)} ever goes on from there.",
+    )
+
+
+def _waits_for_itself(taken: str, wanting: str, side: Side) -> Sentences:
+    return (
+        f"Then {side.found.actor} waits at {wanting} for itself, because it has "
+        f"{_lock_name(side)} since {taken}.",
+        f"Suppose it goes on. Then it has given the lock back before {wanting} ends. However, it "
+        f"does so only after {wanting}: a contradiction.",
+        f"So {side.found.actor} never goes on from {wanting}.",
     )
 
 
 def _lock_name(side: Side) -> str:
-    return f"'{side.found.variable}'" if side.found.variable else side.found.object or "the lock"
+    return f"'{side.found.variable}'" if side.found.variable else "that lock"
 
 
-def _lost_wakeup(named: dict[str, Side], _: str) -> Sentences:
+def _lost_wakeup(named: dict[str, Side], pattern: str) -> Sentences:
     waits, wakes = _split(named, OpKind.WAIT), _split(named, OpKind.WAKE)
     if not waits or not wakes:
         return ()
     w, s = waits[0], wakes[0]
-    return (
+    needs = (
         f"Then {w} ends only by a wake-up that comes after {w} has begun, because one that comes "
-        f"earlier finds nobody and is not kept.",
-        f"Suppose the program makes {s} come later. Then a chain of locks, starts, joins and "
-        f"wake-ups leads from the beginning of {w} to {s}.",
-        "However, no such chain exists in this run: a contradiction.",
+        f"earlier finds nobody and is not kept."
+    )
+    if pattern == "seen":
+        return (
+            needs,
+            f"Suppose the program makes {s} come later. However, {s} came first in this run, and "
+            f"{w} never returned: a contradiction.",
+            f"So {s} was lost, and {w} waits for ever.",
+        )
+    return (
+        needs,
+        f"Suppose the program sees to it. Then a chain of starts, joins and wake-ups leads from "
+        f"the beginning of {w} to {s}, or a lock makes the waiter notice what {s} is about.",
+        "However, neither exists in this run: a contradiction.",
         f"So {s} can come first, and {w} can wait for ever.",
     )
 

@@ -35,6 +35,7 @@ class FoundOperation:
 
     @property
     def place(self) -> Frame:
+        """The innermost frame."""
         return self.stack[0] if self.stack else Frame()
 
 

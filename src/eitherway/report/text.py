@@ -93,7 +93,7 @@ def _told(finding: Finding, locks: Mapping[str, str]) -> Iterator[tuple[str, Fou
     if finding.kind is Kind.DEADLOCK:
         yield from ((_acquired(operation), operation) for operation in operations)
         return
-    pair = len(operations) == 2 and finding.kind in (Kind.DATA_RACE, Kind.LOAD_STORE)  # noqa: PLR2004
+    pair = len(operations) == 2 and finding.kind in (Kind.DATA_RACE, Kind.LOAD_STORE)
     for index, operation in enumerate(reversed(operations) if pair else operations):
         op = f"Previous {operation.op}" if pair and index else _capital(operation.op)
         where = operation.variable or operation.object
@@ -123,10 +123,20 @@ def _mutexes(operation: FoundOperation, locks: Mapping[str, str]) -> str:
 
 
 def _cycle(finding: Finding) -> Iterator[str]:
-    if finding.kind is Kind.DEADLOCK and finding.operations:
-        wanted = [op.variable or op.object or "?" for op in finding.operations]
-        yield f"  Cycle in lock order graph: {' => '.join([wanted[-1], *wanted])}"
-        yield ""
+    """The operations of a deadlock come in pairs round the ring: the lock held, the one wanted.
+
+    A deadlock that another tool told has only the second of each pair.
+    """
+    if finding.kind is not Kind.DEADLOCK or not finding.operations:
+        return
+    operations = finding.operations
+    pairs = list(zip(operations[::2], operations[1::2], strict=False))
+    if all(one.actor == other.actor for one, other in pairs):
+        ring = [one for one, _ in pairs] + [operations[0]]
+    else:
+        ring = [operations[-1], *operations]
+    yield f"  Cycle in lock order graph: {' => '.join(op.variable or '?' for op in ring)}"
+    yield ""
 
 
 def _stack(frames: Sequence[Frame]) -> Iterator[str]:

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`eitherway races`: what races in a recording."""
+
+import argparse
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from eitherway.cli import findings_list
+from eitherway.errors import UsageError
+from eitherway.findings.document import load
+from eitherway.findings.merge import stamped
+from eitherway.model.finding import Finding, Source
+
+HELP = "find the operations of a recording whose order nothing decided"
+
+Found = tuple[list[Finding], list[str]]  # findings, and notes on what was looked at
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb."""
+    parser.add_argument(
+        "recording",
+        nargs="?",
+        metavar="RECORDING",
+        help="a folder, or the name of a recording in .eitherway (default: the latest)",
+    )
+    parser.add_argument(
+        "--findings",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="take saved findings instead ('-': stdin; may be repeated)",
+    )
+    parser.add_argument(
+        "--incomplete",
+        action="store_true",
+        help="read what is whole of a recording that was broken off",
+    )
+    findings_list.add_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Detect or load, then report."""
+    if args.recording and args.findings:
+        raise UsageError("give a RECORDING or --findings, not both")
+    if args.incomplete and args.findings:
+        raise UsageError("--incomplete is about recordings; --findings reads none")
+    if args.findings.count("-") > 1:
+        raise UsageError("standard input ('-') can be read only once")
+    plan = findings_list.plan_of(args)
+    found, notes = _saved(args.findings) if args.findings else _detected(args)
+    result = findings_list.result_of(plan, found, notes)
+    findings_list.deliver(plan, result)
+    findings_list.show_text(plan, result)
+    if not plan.json and not args.findings:
+        name = f" {args.recording}" if args.recording else ""
+        findings_list.say(f"next: eitherway races{name} --json FILE keeps this")
+    return result.exit_code
+
+
+def _saved(files: Iterable[str]) -> Found:
+    documents = [load(name) for name in files]
+    findings = [finding for document in documents for finding in document.findings]
+    return findings, list(dict.fromkeys(n for d in documents for n in d.summary.notes))
+
+
+def _detected(args: argparse.Namespace) -> Found:
+    # late: NumPy and the detectors are not needed for saved findings
+    from eitherway.detect import detect_all
+    from eitherway.findings.from_races import findings_of
+    from eitherway.recording.read import Recording
+    from eitherway.recording.trace import read_trace
+
+    path = _path_of(args.recording)
+    with Recording.open(path, incomplete=args.incomplete) as recording:
+        trace = read_trace(recording)
+        losses = list(recording.losses)
+    when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    source = Source("eitherway", str(path))
+    races = list(detect_all(trace))
+    findings = findings_of(trace, races, source=source, evidence=str(path))
+    looked_at = (
+        f"looked at {len(trace)} operations by {len(trace.actors)} actors of one run; "
+        "another run, or code that was not recorded, may have others"
+    )
+    return [stamped(finding, when) for finding in findings], [looked_at, *losses]
+
+
+def _path_of(name: str | None) -> Path:
+    """A folder that is there, else a recording of the store."""
+    from eitherway.recording.store import Store  # late: as above
+
+    if name is not None and ("/" in name or Path(name).exists()):
+        return Path(name)
+    return Store.default().find(name or "latest")
