@@ -71,7 +71,8 @@ def side(operation: FoundOperation, world: World) -> str:
 
 def objects(finding: Finding) -> list[str]:
     """The names of what is raced on; where none is known, descriptions."""
-    functions = _bare_functions(finding)
+    dotted = any("." in operation.variable for operation in finding.operations)
+    functions = _bare_functions(finding) if dotted else frozenset[str]()
     named = {portable_variable(op.variable, functions) for op in finding.operations} - {""}
     described = {portable_words(op.object) for op in finding.operations} - {""}
     return sorted(named or described)
@@ -97,9 +98,12 @@ def headline(finding: Finding) -> str:
 
 def _function_of(stack: tuple[Frame, ...], world: World) -> str:
     """`file:function` of the innermost frame that is not a library's, else of the innermost."""
-    named = [frame for frame in stack if bare(frame.function)]
-    own = next((frame for frame in named if not in_library(frame)), None)
-    frame = own or (named[0] if named else None)
+    named = (frame for frame in stack if bare(frame.function))
+    innermost = next(named, None)
+    own = innermost
+    while own is not None and in_library(own):
+        own = next(named, None)
+    frame = own or innermost
     if frame is None:
         return ""
     name = bare(frame.function)

@@ -29,6 +29,7 @@ _HIDDEN = str.maketrans({sign: chr(0xE000 + ord(sign)) for sign in _SIGNS})  # n
 _SHOWN = str.maketrans({chr(0xE000 + ord(sign)): sign for sign in _SIGNS})
 _QUALIFIER = re.compile(r"(?: (?:const|volatile|noexcept|&&?)| ?&&?)+$")
 _UNNAMED = re.compile(r"^(?:\$_\d*|'lambda\d*'|_FUN|__invoke)?$")
+_BRACKET = re.compile(r"[][(){}<]|(?<!-)>")  # the sign of `->` is none
 _CLOSING = {")": "(", ">": "<", "}": "{", "]": "["}
 
 _RUNTIME_MODULE = re.compile(
@@ -67,6 +68,7 @@ def qualified(name: str) -> str:
     return scopes + operator + symbol.translate(_SHOWN)
 
 
+@lru_cache(maxsize=1 << 16)
 def bare(name: str) -> str:
     """The last part of a function's name; lambdas and closures have one name between them."""
     whole = qualified(name)
@@ -125,15 +127,17 @@ def _outside_brackets(name: str) -> str:
     """The name without everything in brackets; a comparison inside parentheses is no bracket."""
     kept: list[str] = []
     opened: list[str] = []
-    for index, sign in enumerate(name):
-        top = opened[-1] if opened else ""
+    outside = 0  # where the text behind the last bracket begins
+    for found in _BRACKET.finditer(name):
+        sign, top = found[0], opened[-1] if opened else ""
         if sign in "({[" or (sign == "<" and top != "("):
+            if not opened:
+                kept.append(name[outside : found.start()])
             opened.append(sign)
-        elif opened and _CLOSING.get(sign) == top and not (sign == ">" and name[index - 1] == "-"):
+        elif opened and _CLOSING.get(sign) == top:
             opened.pop()
-        elif not opened:
-            kept.append(sign)
-    return "".join(kept)
+            outside = found.end()
+    return "".join(kept) + ("" if opened else name[outside:])
 
 
 _TEMPORARY = re.compile(r"^(/tmp|/var/tmp|/dev/shm|/run/user/\d+)/")

@@ -16,6 +16,8 @@ _OBEYED = re.compile(
 
 def printable(text: str) -> str:
     """The text with everything that a terminal could obey written as an escape."""
+    if text.isprintable():  # nearly always; none of what is obeyed counts as printable
+        return text
     return _OBEYED.sub(_escaped, text)
 
 

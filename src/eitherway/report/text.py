@@ -149,8 +149,10 @@ def _stack(frames: Sequence[Frame]) -> Iterator[str]:
 
 def place(frame: Frame) -> str:
     """`file:line:column`, as far as known."""
-    parts = [frame.file, frame.line and str(frame.line), frame.line and frame.column]
-    return ":".join(str(part) for part in parts if part) if frame.file else ""
+    if not frame.file or not frame.line:
+        return frame.file
+    column = f":{frame.column}" if frame.column else ""
+    return f"{frame.file}:{frame.line}{column}"
 
 
 def _module(frame: Frame) -> str:
