@@ -4,8 +4,8 @@
 *seen*: a WAKE that ended nothing, then a WAIT on the same range that never returned, and nothing
 orders the two.
 
-*possible*: a WAKE U ended a WAIT W, but nothing makes W begin before U, and no lock sees to it that
-the waiter notices what U would have told it. W begins with the operation of its actor just before
+*possible*: a WAKE U ended a WAIT W, but nothing orders U and the begin of W, and no lock sees to it
+that the waiter notices what U would have told it. W begins with the operation of its actor just before
 it; if that is a RELEASE, the lock released is the mutex of the wait. The waiter then would have
 noticed if it had looked, since it took the mutex, at something that the waker stored
 
@@ -92,9 +92,8 @@ def _possible(order: Order, wakes: Wakes, told: set[tuple[int, int]]) -> Iterato
     trace = order.trace
     pairs = _losable(trace, wakes)
     begin = _previous(trace, pairs[:, 1])
-    bound = begin != NOBODY
-    bound[bound] = order.before(begin[bound], pairs[bound, 0])
-    free = ~bound
+    free = begin == NOBODY
+    free[~free] = order.concurrent(begin[~free], pairs[~free, 0])
     asked = list(zip(*pairs[free].T.tolist(), begin[free].tolist(), strict=True))
     predicates = Predicates(trace, asked) if asked else None
     for wake, wait, start in asked:

@@ -143,14 +143,15 @@ class _Walk:
                 self._enter(slots[slot])
 
     def _look(self, slot: _Slot) -> None:
-        for rival in self.sorts.meets[self.sorts.of_side[self.side]]:
-            seen = slot.get(rival)
-            if seen is None:
-                continue
+        """Searches all rivals if the front of any is open: a front may stand in for another's."""
+        meets = self.sorts.meets[self.sorts.of_side[self.side]]
+        rivals = [slot[rival] for rival in meets if rival in slot]
+        for seen in rivals:
             if _any_open(seen.front, self.actor, self.clock):
-                self._search(seen)
-            else:
-                seen.stale = 1
+                for each in rivals:
+                    self._search(each)
+                return
+            seen.stale = 1
 
     def _search(self, seen: _Seen) -> None:
         settled = self.settled.setdefault(self.side, set())

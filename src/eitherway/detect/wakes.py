@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from eitherway.model.order import Clock, Order
 from eitherway.model.trace import Table, Trace
-from eitherway.model.words import OpFlag, OpKind
+from eitherway.model.words import EdgeKind, OpFlag, OpKind
 
 Column = npt.NDArray[np.int64]
 NOBODY = -1
@@ -24,7 +24,10 @@ Choice = tuple[int, int] | None
 
 @dataclass(frozen=True, slots=True)
 class Wakes:
-    """`wake[i]` ended `wait[i]`; `last_taker` and `last_waker` are by operation, else NOBODY."""
+    """`wake[i]` ended `wait[i]`: an inherent edge on one object.
+
+    `last_taker` and `last_waker` are by operation, for those that have one.
+    """
 
     wakes: Column
     waits: Column
@@ -41,7 +44,8 @@ def wakes_of(trace: Trace) -> Wakes:
     done = (rows["flags"] & int(OpFlag.FAILED)) == 0
     is_wake = known & done & (rows["kind"] == int(OpKind.WAKE))
     is_wait = known & (rows["kind"] == int(OpKind.WAIT))
-    edges = trace.edges[is_wake[trace.edges["source"]] & is_wait[trace.edges["target"]]]
+    edges = trace.edges[trace.edges["kind"] == int(EdgeKind.INHERENT)]
+    edges = edges[is_wake[edges["source"]] & is_wait[edges["target"]]]
     owner = trace.ranges["object"][rows["range"]]
     edges = edges[owner[edges["source"]] == owner[edges["target"]]]
     pairs = np.unique(edges["source"].astype(np.int64) << 32 | edges["target"])
