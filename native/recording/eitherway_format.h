@@ -52,7 +52,7 @@ enum ew_message_number {
   EW_MESSAGE_READY = 2, /* From the target's end: everything is set up, the program may run. No payload. */
   EW_MESSAGE_ERROR = 3, /* This end cannot go on; text for a person follows (UTF-8). The sender closes. */
   EW_MESSAGE_STOP = 4, /* To the target's end: finish the recording and end. No payload. */
-  EW_MESSAGE_RUN = 256, /* To a runtime that serves: fork and run the program once. With it come the descriptors for standard input, output and error, then that of the schedule to note, then, for a replay, of the one to follow. Options follow, as in EITHERWAY_OPTIONS. */
+  EW_MESSAGE_RUN = 256, /* To a runtime that serves: fork and run the program once. With it come the descriptors for standard input, output and error, then those of the schedule and the input to note, then, for a replay, of those to follow. Options follow, as in EITHERWAY_OPTIONS. */
   EW_MESSAGE_STARTED = 257, /* The run has begun. */
   EW_MESSAGE_ENDED = 258, /* The run is over and its process is gone. */
 };
@@ -321,12 +321,32 @@ _Static_assert(offsetof(struct ew_schedule_head, diverged_at) == 32, "schedule_h
 struct ew_schedule_switch {
   uint64_t steps; /* When. */
   uint32_t choice; /* Thread that went on, or which of several waiters was woken. */
-  uint32_t kind; /* 0: a thread; 1: a waiter. */
+  uint32_t kind; /* 0: a thread; 1: a waiter; 2: a thread whose wait for the outside is over; 3: microseconds for which the outside was waited for. */
 };
 _Static_assert(sizeof(struct ew_schedule_switch) == 16, "schedule_switch");
 _Static_assert(offsetof(struct ew_schedule_switch, steps) == 0, "schedule_switch.steps");
 _Static_assert(offsetof(struct ew_schedule_switch, choice) == 8, "schedule_switch.choice");
 _Static_assert(offsetof(struct ew_schedule_switch, kind) == 12, "schedule_switch.kind");
+
+/* How much came. */
+struct ew_inputs_head {
+  uint64_t size; /* Of the items that follow; written after an item. [bytes] */
+  uint64_t room; /* That fit; set by the other end. [bytes] */
+};
+_Static_assert(sizeof(struct ew_inputs_head) == 16, "inputs_head");
+_Static_assert(offsetof(struct ew_inputs_head, size) == 0, "inputs_head.size");
+_Static_assert(offsetof(struct ew_inputs_head, room) == 8, "inputs_head.room");
+
+/* One thing that came; its bytes follow, padded to a multiple of 8. */
+struct ew_inputs_item {
+  uint32_t kind; /* What it is; the numbers are those of the `input` block. */
+  uint32_t thread; /* Who received it. */
+  uint64_t length; /* Without the padding. [bytes] */
+};
+_Static_assert(sizeof(struct ew_inputs_item) == 16, "inputs_item");
+_Static_assert(offsetof(struct ew_inputs_item, kind) == 0, "inputs_item.kind");
+_Static_assert(offsetof(struct ew_inputs_item, thread) == 4, "inputs_item.thread");
+_Static_assert(offsetof(struct ew_inputs_item, length) == 8, "inputs_item.length");
 
 /* The envelope of every control message; the payload follows at once. */
 struct ew_control_header {
@@ -345,7 +365,7 @@ _Static_assert(offsetof(struct ew_control_header, length) == 12, "control_header
 
 /* What to run; the options follow. */
 struct ew_control_run {
-  uint32_t descriptors; /* How many came with the message: 4 or 5. */
+  uint32_t descriptors; /* How many came with the message: 5 or 7. */
   uint32_t length; /* Length of the options. [bytes] */
 };
 _Static_assert(sizeof(struct ew_control_run) == 8, "control_run");

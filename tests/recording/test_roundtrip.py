@@ -195,6 +195,33 @@ except Unavailable as error:
         assert "truncated" in recording.losses[0]
 
 
+def test_a_trace_that_does_not_fit_in_memory_is_this_machines_problem(tmp_path: Path) -> None:
+    write_trace(tmp_path / "r", samples.random_trace(1, 1_500_000), samples.MANIFEST)
+    script = """
+import resource, sys
+from pathlib import Path
+from eitherway.errors import Unavailable
+from eitherway.recording.read import Recording
+from eitherway.recording.trace import read_trace
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+limit = pages * resource.getpagesize() + (8 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    read_trace(Recording.open(sys.argv[1]))
+except Unavailable as error:
+    print(error.message)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "r")],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONPATH": "src"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "do not fit in memory" in done.stdout
+
+
 def test_the_manifest_is_plain_json(tmp_path: Path) -> None:
     samples.write_sample(tmp_path / "r")
     manifest = json.loads((tmp_path / "r" / "MANIFEST").read_bytes())
