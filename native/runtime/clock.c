@@ -42,9 +42,19 @@ static const struct timespec *base_of(clockid_t clock) {
     return &base[!(clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)];
 }
 
+#define FAR 4000000000 // seconds: nobody will see that moment, and nanoseconds might overflow
+
 int64_t ew_deadline(clockid_t clock, const struct timespec *when) {
+    if (when->tv_sec > FAR)
+        return EW_NEVER;
+    if (when->tv_sec < 0)
+        return elapsed;
     int64_t deadline = nanoseconds(when) - nanoseconds(base_of(clock));
     return deadline > elapsed ? deadline : elapsed;
+}
+
+int64_t ew_deadline_in(const struct timespec *length) {
+    return length->tv_sec > FAR ? EW_NEVER : ew_now() + nanoseconds(length);
 }
 
 EW_EXPORT int clock_gettime(clockid_t clock, struct timespec *result) {

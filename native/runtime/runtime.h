@@ -93,6 +93,9 @@ enum ew_woken ew_wait(const void *object, int64_t deadline);
 bool ew_wake_one(const void *object);
 void ew_wake_all(const void *object);
 
+// One of `count` things, each as good as the others: which waiter is woken. The policy says.
+uint32_t ew_pick(uint32_t count);
+
 void ew_make_ready(struct ew_thread *thread);
 void ew_unblock(struct ew_thread *thread, bool timed_out);
 _Noreturn void ew_leave(void); // the running thread has ended: never comes back
@@ -122,6 +125,7 @@ int64_t ew_now(void);             // virtual nanoseconds
 void ew_clock_jump(int64_t when); // nobody can go on before
 void ew_clock_start(void);
 int64_t ew_deadline(clockid_t clock, const struct timespec *when);
+int64_t ew_deadline_in(const struct timespec *length);
 
 // --- trace.c: notes down what happens, for whoever asked for a trace
 //

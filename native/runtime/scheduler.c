@@ -106,7 +106,7 @@ static struct ew_thread *choose(enum ew_why why) {
     return next;
 }
 
-static uint32_t pick(uint32_t count) {
+uint32_t ew_pick(uint32_t count) {
     uint32_t index = count == 1 ? 0 : policy->pick(count);
     if (count > 1)
         ew_schedule_note(EW_SWITCH_WAITER, index);
@@ -216,7 +216,7 @@ bool ew_wake_one(const void *object) {
     uint32_t count = waiters(object);
     if (!count)
         return false;
-    ew_unblock(waiter_at(object, pick(count)), false);
+    ew_unblock(waiter_at(object, ew_pick(count)), false);
     return true;
 }
 

@@ -13,6 +13,9 @@ void ew_threads_prepare(uint32_t count); // makes what so many threads need, ahe
 void ew_run_thread_destructors(void);
 void ew_specific_start(struct ew_thread *first);
 
+// syscall.c: the thread whose number is the process's; after fork, the one that called it
+extern uint32_t ew_first_thread;
+
 // mutex.c: robust mutexes that the running thread takes to its grave
 void ew_mutexes_of_ending(void);
 
