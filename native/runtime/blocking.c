@@ -2,14 +2,14 @@
 // Calls that may block: other threads run while one of them waits.
 //
 // Each is the system call itself, made only when it will not block the carrier: the descriptor is
-// looked at first, and if it is not ready its thread waits for it.
-#include "runtime.h"
+// looked at first, and if it is not ready its thread waits for it. What comes from outside goes
+// through the input; in a replay nothing is asked of the outside, and nothing is sent to it.
+#include "descriptors.h"
+#include "input.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/epoll.h>
-#include <sys/select.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -27,45 +27,92 @@ static bool would_block_carrier(int descriptor) {
     return flags >= 0 && !(flags & O_NONBLOCK);
 }
 
-// Regular files are always ready, so this ends at once for them.
-static void until_ready(int descriptor, short events) {
-    if (!ew_running)
-        return;
-    ew_point(EW_WHY_SYNC);
-    if (!would_block_carrier(descriptor))
-        return;
+// Whether some of the descriptors are ready; a question to the outside.
+static long look(struct pollfd *polled, nfds_t count, bool outside) {
+    if (!outside)
+        return raw3(SYS_poll, (long)polled, (long)count, 0);
+    long ready = ew_input_call(SYS_poll, (long)polled, (long)count, 0, 0, 0, 0);
+    if (ready > 0)
+        ew_input(EW_INPUT_READY, polled, count * sizeof *polled, count * sizeof *polled);
+    return ready;
+}
+
+static void until_ready(int descriptor, short events, bool outside) {
     struct pollfd one = {descriptor, events, 0};
-    while (raw3(SYS_poll, (long)&one, 1, 0) == 0)
+    while (look(&one, 1, outside) == 0)
         ew_wait_outside(&one, 1, EW_NEVER);
 }
 
-#define CALL(number, ...) result(raw6(number, __VA_ARGS__))
-
-EW_EXPORT ssize_t read(int fd, void *buffer, size_t size) {
-    until_ready(fd, POLLIN);
-    return CALL(SYS_read, fd, (long)buffer, (long)size, 0, 0, 0);
+// Regular files are always ready, so for them this is only a decision point.
+static bool begin(int descriptor, short events, bool may_wait) {
+    if (!ew_running)
+        return false;
+    ew_point(EW_WHY_SYNC);
+    bool outside = ew_is_outside(descriptor) && !(events & POLLOUT && ew_is_output(descriptor));
+    if (may_wait && would_block_carrier(descriptor))
+        until_ready(descriptor, events, outside);
+    return outside;
 }
 
-EW_EXPORT ssize_t write(int fd, const void *buffer, size_t size) {
-    until_ready(fd, POLLOUT);
-    return CALL(SYS_write, fd, (long)buffer, (long)size, 0, 0, 0);
+static long call(bool outside, long number, int fd, long b, long c, long d, long e, long f) {
+    return (outside ? ew_input_call : raw6)(number, fd, b, c, d, e, f);
+}
+
+// The bytes that a call has put into these buffers, one after the other.
+static void received(bool outside, const struct iovec *parts, size_t count, long length) {
+    for (size_t i = 0; outside && i < count && length > 0; i++) {
+        size_t size = (size_t)length < parts[i].iov_len ? (size_t)length : parts[i].iov_len;
+        ew_input(EW_INPUT_DATA, parts[i].iov_base, size, parts[i].iov_len);
+        length -= (long)size;
+    }
+}
+
+// A buffer whose length the kernel sets: a sender's address, control data.
+static void received_length(bool outside, void *buffer, void *length, size_t width) {
+    if (!outside || !buffer)
+        return;
+    uint64_t room = 0;
+    __builtin_memcpy(&room, length, width);
+    ew_input(EW_INPUT_DATA, length, width, width);
+    uint64_t size = 0;
+    __builtin_memcpy(&size, length, width);
+    ew_input(EW_INPUT_DATA, buffer, size < room ? size : room, room);
+}
+
+EW_EXPORT ssize_t read(int fd, void *buffer, size_t size) {
+    bool outside = begin(fd, POLLIN, true);
+    long got = call(outside, SYS_read, fd, (long)buffer, (long)size, 0, 0, 0);
+    received(outside, &(struct iovec){buffer, size}, 1, got);
+    return result(got);
 }
 
 EW_EXPORT ssize_t readv(int fd, const struct iovec *parts, int count) {
-    until_ready(fd, POLLIN);
-    return CALL(SYS_readv, fd, (long)parts, count, 0, 0, 0);
+    bool outside = begin(fd, POLLIN, true);
+    long got = call(outside, SYS_readv, fd, (long)parts, count, 0, 0, 0);
+    received(outside, parts, (size_t)count, got);
+    return result(got);
+}
+
+EW_EXPORT ssize_t write(int fd, const void *buffer, size_t size) {
+    bool outside = begin(fd, POLLOUT, true);
+    return result(call(outside, SYS_write, fd, (long)buffer, (long)size, 0, 0, 0));
 }
 
 EW_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count) {
-    until_ready(fd, POLLOUT);
-    return CALL(SYS_writev, fd, (long)parts, count, 0, 0, 0);
+    bool outside = begin(fd, POLLOUT, true);
+    return result(call(outside, SYS_writev, fd, (long)parts, count, 0, 0, 0));
 }
 
 EW_EXPORT ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from,
                            socklen_t *length) {
-    if (!(flags & MSG_DONTWAIT))
-        until_ready(fd, POLLIN);
-    return CALL(SYS_recvfrom, fd, (long)buffer, (long)size, flags, (long)from, (long)length);
+    bool outside = begin(fd, POLLIN, !(flags & MSG_DONTWAIT));
+    socklen_t room = from && length ? *length : 0;
+    long got =
+        call(outside, SYS_recvfrom, fd, (long)buffer, (long)size, flags, (long)from, (long)length);
+    received(outside, &(struct iovec){buffer, size}, 1, got);
+    if (got >= 0 && room)
+        received_length(outside, from, length, sizeof *length);
+    return result(got);
 }
 
 EW_EXPORT ssize_t recv(int fd, void *buffer, size_t size, int flags) {
@@ -74,9 +121,8 @@ EW_EXPORT ssize_t recv(int fd, void *buffer, size_t size, int flags) {
 
 EW_EXPORT ssize_t sendto(int fd, const void *buffer, size_t size, int flags,
                          const struct sockaddr *to, socklen_t length) {
-    if (!(flags & MSG_DONTWAIT))
-        until_ready(fd, POLLOUT);
-    return CALL(SYS_sendto, fd, (long)buffer, (long)size, flags, (long)to, length);
+    bool outside = begin(fd, POLLOUT, !(flags & MSG_DONTWAIT));
+    return result(call(outside, SYS_sendto, fd, (long)buffer, (long)size, flags, (long)to, length));
 }
 
 EW_EXPORT ssize_t send(int fd, const void *buffer, size_t size, int flags) {
@@ -84,24 +130,53 @@ EW_EXPORT ssize_t send(int fd, const void *buffer, size_t size, int flags) {
 }
 
 EW_EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
-    if (!(flags & MSG_DONTWAIT))
-        until_ready(fd, POLLIN);
-    return CALL(SYS_recvmsg, fd, (long)message, flags, 0, 0, 0);
+    bool outside = begin(fd, POLLIN, !(flags & MSG_DONTWAIT));
+    struct msghdr before = *message;
+    long got = call(outside, SYS_recvmsg, fd, (long)message, flags, 0, 0, 0);
+    if (got >= 0 && outside) {
+        ew_input(EW_INPUT_DATA, &message->msg_flags, sizeof(int), sizeof(int));
+        received(outside, message->msg_iov, message->msg_iovlen, got);
+        received_length(outside, before.msg_name, &message->msg_namelen, sizeof(socklen_t));
+        received_length(outside, before.msg_control, &message->msg_controllen, sizeof(size_t));
+    }
+    return result(got);
 }
 
 EW_EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
-    if (!(flags & MSG_DONTWAIT))
-        until_ready(fd, POLLOUT);
-    return CALL(SYS_sendmsg, fd, (long)message, flags, 0, 0, 0);
+    bool outside = begin(fd, POLLOUT, !(flags & MSG_DONTWAIT));
+    return result(call(outside, SYS_sendmsg, fd, (long)message, flags, 0, 0, 0));
+}
+
+// In a replay the connection is not there: a socket that leads nowhere takes its number.
+static long accepted(long fd, int flags) {
+    if (!ew_replaying || fd < 0)
+        return fd;
+    long placeholder = raw3(SYS_socket, AF_UNIX, SOCK_STREAM | (flags & SOCK_CLOEXEC), 0);
+    if (placeholder != fd && placeholder >= 0) {
+        raw3(SYS_dup3, placeholder, fd, flags & SOCK_CLOEXEC ? O_CLOEXEC : 0);
+        raw1(SYS_close, placeholder);
+    }
+    if (flags & SOCK_NONBLOCK)
+        raw3(SYS_fcntl, fd, F_SETFL, O_RDWR | O_NONBLOCK);
+    return fd;
 }
 
 EW_EXPORT int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags) {
-    until_ready(fd, POLLIN);
-    return (int)CALL(SYS_accept4, fd, (long)address, (long)length, flags, 0, 0);
+    bool outside = begin(fd, POLLIN, true);
+    socklen_t room = address && length ? *length : 0;
+    long got = call(outside, SYS_accept4, fd, (long)address, (long)length, flags, 0, 0);
+    if (got >= 0 && room)
+        received_length(outside, address, length, sizeof *length);
+    return (int)result(accepted(got, flags));
 }
 
 EW_EXPORT int accept(int fd, struct sockaddr *address, socklen_t *length) {
     return accept4(fd, address, length, 0);
+}
+
+EW_EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length) {
+    bool outside = begin(fd, POLLOUT, false);
+    return (int)result(call(outside, SYS_connect, fd, (long)address, length, 0, 0, 0));
 }
 
 // --- several descriptors at once
@@ -110,32 +185,23 @@ static int64_t deadline_in(int64_t nanoseconds) {
     return nanoseconds < 0 ? EW_NEVER : ew_now() + nanoseconds;
 }
 
+static bool any_outside(const struct pollfd *fds, nfds_t count) {
+    for (nfds_t i = 0; i < count; i++)
+        if (fds[i].fd >= 0 && ew_is_outside(fds[i].fd))
+            return true;
+    return false;
+}
+
 EW_EXPORT int poll(struct pollfd *fds, nfds_t count, int milliseconds) {
     int64_t deadline = deadline_in(milliseconds * 1000000ll);
     ew_point(EW_WHY_SYNC);
+    bool outside = any_outside(fds, count);
     for (bool last = milliseconds == 0;;) {
-        long ready = raw3(SYS_poll, (long)fds, (long)count, 0);
+        long ready = look(fds, count, outside);
         if (ready || last)
             return (int)result(ready);
         last = ew_wait_outside(fds, (uint32_t)count, deadline) == EW_TIMED_OUT;
     }
-}
-
-EW_EXPORT int epoll_pwait(int fd, struct epoll_event *events, int count, int milliseconds,
-                          const sigset_t *mask) {
-    struct pollfd one = {fd, POLLIN, 0};
-    int64_t deadline = deadline_in(milliseconds * 1000000ll);
-    ew_point(EW_WHY_SYNC);
-    for (bool last = milliseconds == 0;;) {
-        long ready = raw6(SYS_epoll_pwait, fd, (long)events, count, 0, (long)mask, 8);
-        if (ready || last)
-            return (int)result(ready);
-        last = ew_wait_outside(&one, 1, deadline) == EW_TIMED_OUT;
-    }
-}
-
-EW_EXPORT int epoll_wait(int fd, struct epoll_event *events, int count, int milliseconds) {
-    return epoll_pwait(fd, events, count, milliseconds, NULL);
 }
 
 // --- signals
@@ -146,8 +212,10 @@ EW_EXPORT int sigwait(const sigset_t *restrict set, int *restrict signal) {
         return -fd;
     struct signalfd_siginfo info;
     struct pollfd one = {fd, POLLIN, 0};
-    while (raw3(SYS_read, fd, (long)&info, sizeof info) != sizeof info)
+    long got;
+    while ((got = ew_input_call(SYS_read, fd, (long)&info, sizeof info, 0, 0, 0)) != sizeof info)
         ew_wait_outside(&one, 1, EW_NEVER);
+    ew_input(EW_INPUT_DATA, &info, sizeof info, sizeof info);
     raw1(SYS_close, fd);
     *signal = (int)info.ssi_signo;
     return 0;

@@ -2,7 +2,7 @@
 // Virtual time: moves a little with every look at it, and jumps when nobody can run.
 //
 // So time never depends on how fast the machine is, and a loop that waits for a moment reaches it.
-#include "runtime.h"
+#include "input.h"
 
 #include <errno.h>
 #include <sys/time.h>
@@ -30,6 +30,7 @@ void ew_clock_jump(int64_t when) {
 void ew_clock_start(void) {
     raw3(SYS_clock_gettime, CLOCK_REALTIME, (long)&base[0], 0);
     raw3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&base[1], 0);
+    ew_input(EW_INPUT_START, base, sizeof base, sizeof base);
 }
 
 static bool is_virtual(clockid_t clock) {

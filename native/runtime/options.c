@@ -27,6 +27,10 @@ static void take(struct ew_options *options, const char *name, const char *value
         options->record = (int)number(value);
     else if (strcmp(name, "replay") == 0)
         options->replay = (int)number(value);
+    else if (strcmp(name, "inputs") == 0)
+        options->inputs = (int)number(value);
+    else if (strcmp(name, "given") == 0)
+        options->given = (int)number(value);
     else if (strcmp(name, "server") == 0)
         options->server = (int)number(value);
     else if (strcmp(name, "threads") == 0)
@@ -36,8 +40,12 @@ static void take(struct ew_options *options, const char *name, const char *value
 }
 
 void ew_options_read(const char *text, struct ew_options *options) {
-    *options =
-        (struct ew_options){.scheduler = "random-walk", .record = -1, .replay = -1, .server = -1};
+    *options = (struct ew_options){.scheduler = "random-walk",
+                                   .record = -1,
+                                   .replay = -1,
+                                   .inputs = -1,
+                                   .given = -1,
+                                   .server = -1};
     if (!text)
         return;
     if (strlen(text) >= sizeof kept)

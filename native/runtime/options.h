@@ -9,8 +9,10 @@ struct ew_options {
     const char *scheduler;
     const char *trace; // directory, or NULL
     uint64_t seed;
-    int record, replay, server; // descriptors, or -1
-    uint32_t threads;           // to make ready before the program starts
+    int record, replay; // of schedules: descriptors, or -1
+    int inputs, given;  // of what came from outside, likewise
+    int server;
+    uint32_t threads; // to make ready before the program starts
 };
 
 // Reads the text, which is kept; NULL is no options. An unknown name ends the program.

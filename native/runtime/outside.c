@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for descriptors: the only way in which a thread of the target waits for the outside.
-#include "runtime.h"
+#include "schedule.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 static struct ew_thread *head; // threads that wait for descriptors, in order of arrival
 static uint32_t waiting, descriptors;
@@ -67,11 +66,34 @@ static long poll_all(struct pollfd *all, int64_t nanoseconds) {
     return raw6(SYS_ppoll, (long)all, descriptors, nanoseconds < 0 ? 0 : (long)&limit, 0, 0, 0);
 }
 
-bool ew_look_outside(int64_t nanoseconds) {
+static int64_t real_now(void) {
+    struct timespec now;
+    raw3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0);
+    return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+// The virtual clock moves by as much as was really waited.
+static void pass_time(uint32_t microseconds) {
+    if (microseconds) {
+        ew_schedule_note(EW_SWITCH_WAITED, microseconds);
+        ew_clock_jump(ew_now() + microseconds * 1000ll);
+    }
+}
+
+static void let_go(struct ew_thread *thread) {
+    ew_schedule_note(EW_SWITCH_OUTSIDE, thread->id);
+    ew_unblock(thread, false);
+}
+
+static bool look_really(int64_t nanoseconds) {
     struct pollfd *all = gather(), *at = all;
-    long count = poll_all(all, nanoseconds);
-    if (count == -EINTR)
-        return true; // a handler ran, and may have changed anything
+    int64_t before = nanoseconds ? real_now() : 0;
+    long count;
+    do
+        count = poll_all(all, nanoseconds);
+    while (count == -EINTR);
+    if (nanoseconds)
+        pass_time((uint32_t)((real_now() - before) / 1000));
     if (count <= 0)
         return false;
     for (struct ew_thread *thread = head; thread; thread = thread->poll_next) {
@@ -79,7 +101,32 @@ bool ew_look_outside(int64_t nanoseconds) {
         for (uint32_t i = 0; i < thread->polled_count; i++)
             ready |= (at++)->revents != 0;
         if (ready && thread->state == EW_BLOCKED)
-            ew_unblock(thread, false);
+            let_go(thread);
     }
     return true;
+}
+
+// What was seen at this step in the recording is seen again.
+static bool look_back(void) {
+    bool found = false;
+    const struct ew_schedule_switch *next;
+    while ((next = ew_schedule_next()) && next->steps == ew_steps &&
+           next->kind >= EW_SWITCH_OUTSIDE) {
+        uint32_t choice = next->choice;
+        bool waited = next->kind == EW_SWITCH_WAITED;
+        ew_schedule_taken();
+        if (waited) {
+            pass_time(choice);
+            continue;
+        }
+        if (choice >= ew_thread_count() || ew_thread_at(choice)->state != EW_BLOCKED)
+            ew_schedule_diverged("the replay diverged: a thread does not wait for the outside");
+        let_go(ew_thread_at(choice));
+        found = true;
+    }
+    return found;
+}
+
+bool ew_look_outside(int64_t nanoseconds) {
+    return ew_schedule_following() ? look_back() : look_really(nanoseconds);
 }

@@ -53,6 +53,10 @@ const struct ew_schedule_switch *ew_schedule_next(void) {
     return taken < recorded_count ? &recorded[taken] : NULL;
 }
 
+bool ew_schedule_following(void) {
+    return recorded != NULL;
+}
+
 void ew_schedule_taken(void) {
     taken++;
 }

@@ -5,7 +5,8 @@
 
 #include "runtime.h"
 
-enum { EW_SWITCH_THREAD = 0, EW_SWITCH_WAITER = 1 };
+// Kinds of struct ew_schedule_switch.
+enum { EW_SWITCH_THREAD, EW_SWITCH_WAITER, EW_SWITCH_OUTSIDE, EW_SWITCH_WAITED };
 
 // Descriptors of memory laid out as struct ew_schedule_head says; they are closed.
 void ew_schedule_record(int descriptor);
@@ -16,6 +17,7 @@ void ew_schedule_note(uint32_t kind, uint32_t choice);
 // The next recorded decision that is not yet taken; NULL behind the last one.
 const struct ew_schedule_switch *ew_schedule_next(void);
 void ew_schedule_taken(void);
+bool ew_schedule_following(void); // this run is a replay
 _Noreturn void ew_schedule_diverged(const char *how);
 
 #endif

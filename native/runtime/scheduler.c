@@ -96,7 +96,7 @@ static struct ew_thread *ask(enum ew_why why, bool may_stay) {
 
 static struct ew_thread *choose(enum ew_why why) {
     count_steps(why);
-    if (++decisions % LOOK_EVERY == 0 && ew_outside_waited_for())
+    if (ew_outside_waited_for() && (++decisions % LOOK_EVERY == 0 || ew_schedule_following()))
         ew_look_outside(0);
     bool may_stay = ew_self->state == EW_READY;
     struct ew_thread *next = ask(why, may_stay);

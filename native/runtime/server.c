@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#define DESCRIPTORS_MAX 5
+#define DESCRIPTORS_MAX 7
 
 static int control;
 static uint32_t sent;
@@ -79,7 +79,7 @@ static void await(struct request *request) {
     receive(&run, sizeof run, request);
     receive(request->options, header.length - sizeof run, request);
     request->options[header.length - sizeof run] = 0;
-    if (request->descriptor_count < 4 || request->descriptor_count != run.descriptors)
+    if (request->descriptor_count < 5 || request->descriptor_count != run.descriptors)
         ew_bug("a run came without its descriptors");
 }
 
@@ -98,7 +98,10 @@ static void become(const struct request *request, struct ew_options *options) {
     }
     ew_options_read(request->options, options);
     options->record = request->descriptors[3];
-    options->replay = request->descriptor_count == 5 ? request->descriptors[4] : -1;
+    options->inputs = request->descriptors[4];
+    bool replays = request->descriptor_count == DESCRIPTORS_MAX;
+    options->replay = replays ? request->descriptors[5] : -1;
+    options->given = replays ? request->descriptors[6] : -1;
 }
 
 static void tell_end(uint32_t pid) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runtime takes over before any constructor of the program or its libraries runs.
+#include "descriptors.h"
+#include "input.h"
 #include "options.h"
 #include "runtime.h"
 #include "schedule.h"
@@ -66,6 +68,11 @@ static void start(int count, char **arguments, char **environment) {
         ew_threads_prepare(options.threads);
         ew_serve(options.server, &options);
     }
+    if (options.inputs >= 0)
+        ew_input_record(options.inputs);
+    if (options.given >= 0)
+        ew_input_replay(options.given);
+    ew_descriptors_start();
     ew_clock_start();
     if (options.record >= 0)
         ew_schedule_record(options.record);

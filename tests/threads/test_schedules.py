@@ -54,8 +54,8 @@ def test_a_seed_names_a_schedule_served_or_not(bank: str, server: Server, schedu
 def test_a_schedule_replays_exactly(bank: str, server: Server) -> None:
     for seed in range(100):
         first = server.run(seed=seed)
-        assert same(first, server.run(replay=first.schedule))
-    assert same(first, run([bank], replay=first.schedule))
+        assert same(first, server.run(replay=first))
+    assert same(first, run([bank], replay=first))
 
 
 def test_seeds_reach_more_than_one_outcome(server: Server) -> None:
@@ -70,10 +70,11 @@ def test_round_robin_does_not_depend_on_the_seed(server: Server) -> None:
 
 
 def test_a_replay_that_cannot_be_followed_says_where(server: Server) -> None:
-    schedule = server.run(seed=1).schedule
-    switches = schedule.switches.copy()
+    first = server.run(seed=1)
+    switches = first.schedule.switches.copy()
     switches["choice"][3] = 77
-    ran = server.run(replay=replace(schedule, switches=switches))
+    bent = replace(first, schedule=replace(first.schedule, switches=switches))
+    ran = server.run(replay=bent)
     assert ran.status == 69
     assert ran.schedule.diverged_at == switches["steps"][3]
     assert b"the replay diverged" in ran.output
@@ -90,7 +91,7 @@ def test_a_server_that_dies_at_once_is_told() -> None:
 def test_a_wrong_option_ends_the_program_with_69(
     bank: str, options: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eitherway.worlds.threads.run.options_text", lambda *_, **__: options)
+    monkeypatch.setattr("eitherway.worlds.threads.run.options_text", lambda _: options)
     ran = run([bank])
     assert ran.status == 69
     assert ran.output.startswith(b"eitherway: ")
@@ -98,7 +99,7 @@ def test_a_wrong_option_ends_the_program_with_69(
 
 def test_a_recording_tells_the_race(bank: str, server: Server, tmp_path: Path) -> None:
     ran = server.run(seed=2)
-    path, traced = record([bank], ran.schedule, Store(tmp_path))
+    path, traced = record([bank], ran, Store(tmp_path))
     assert same(ran, traced)
     with Recording.open(path) as recording:
         trace = read_trace(recording)
@@ -110,7 +111,7 @@ def test_a_recording_tells_the_race(bank: str, server: Server, tmp_path: Path) -
 
 
 def test_every_operation_of_the_trace_has_its_place(bank: str, tmp_path: Path) -> None:
-    path, _ = record([bank], run([bank]).schedule, Store(tmp_path))
+    path, _ = record([bank], run([bank]), Store(tmp_path))
     with Recording.open(path) as recording:
         trace = read_trace(recording)
     operations = [trace.operation(i) for i in range(len(trace))]

@@ -74,12 +74,12 @@ def _replay_and_record(program: Path, odd: "Ran") -> Path:
     from eitherway.worlds.threads.record import record
     from eitherway.worlds.threads.run import run as run_once
 
-    again = [run_once([str(program)], replay=odd.schedule) for _ in range(REPLAYS)]
+    again = [run_once([str(program)], replay=odd) for _ in range(REPLAYS)]
     same = sum((r.output, r.schedule.hash) == (odd.output, odd.schedule.hash) for r in again)
     switches = len(odd.schedule.switches)
     print(f"\n3. One schedule that lost money, {switches} switches long, replayed {REPLAYS} times:")
     print(f"   {same} of {REPLAYS} printed the same and took the same steps.")
-    path, _ = record([str(program)], odd.schedule, Store.default())
+    path, _ = record([str(program)], odd, Store.default())
     return path
 
 

@@ -20,10 +20,10 @@ from eitherway.worlds.threads.run import Ran, run
 from eitherway.worlds.threads.schedule import Schedule
 
 
-def record(command: Sequence[str], schedule: Schedule, store: Store) -> tuple[Path, Ran]:
-    """Replay the schedule with a tracer around it, and keep both in the store."""
+def record(command: Sequence[str], again: Ran, store: Store) -> tuple[Path, Ran]:
+    """Do a run again with a tracer around it, and keep both in the store."""
     with tempfile.TemporaryDirectory(prefix="eitherway-") as name, store.new() as slot:
-        ran = run(command, replay=schedule, trace=Path(name))
+        ran = run(command, replay=again, trace=Path(name))
         with Recording.open(name) as events:
             trace = trace_of(Events.read(events))
         manifest = Manifest(
@@ -34,7 +34,7 @@ def record(command: Sequence[str], schedule: Schedule, store: Store) -> tuple[Pa
             created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
         with RecordingWriter(slot.path, manifest) as writer:
-            writer.stream("schedule").rows(BlockType.CHOICES, choices_of(schedule))
+            writer.stream("schedule").rows(BlockType.CHOICES, choices_of(again.schedule))
             add_trace(writer, trace)
         store.publish(slot.path)
         return slot.path, ran

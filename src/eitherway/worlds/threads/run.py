@@ -3,11 +3,12 @@
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from eitherway.worlds.threads import inputs
 from eitherway.worlds.threads import schedule as schedules
 from eitherway.worlds.threads.schedule import Schedule
 
@@ -16,16 +17,35 @@ VARIABLE = "EITHERWAY_OPTIONS"
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What one schedule did."""
+    """What one run did, and all that is needed to do it again."""
 
     status: int  # as subprocess tells it: negative is a signal
     output: bytes  # standard output and standard error as they came
     schedule: Schedule
+    inputs: bytes
 
 
-def options_text(scheduler: str, seed: int, **more: object) -> str:
+class Memories:
+    """The memories that a run shares with us; their descriptors, by the option that names them."""
+
+    def __init__(self, stack: ExitStack, replay: Ran | None) -> None:
+        """Given back when the stack is left."""
+        self.descriptors = {
+            "record": stack.enter_context(schedules.empty()),
+            "inputs": stack.enter_context(inputs.empty()),
+        }
+        if replay is not None:
+            self.descriptors["replay"] = stack.enter_context(schedules.filled(replay.schedule))
+            self.descriptors["given"] = stack.enter_context(inputs.filled(replay.inputs))
+
+    def ran(self, status: int, output: bytes) -> Ran:
+        """What is in them when the run is over."""
+        schedule = schedules.read(self.descriptors["record"])
+        return Ran(status, output, schedule, inputs.read(self.descriptors["inputs"]))
+
+
+def options_text(options: Mapping[str, object]) -> str:
     """Options for the runtime, as native/runtime/options.h has them."""
-    options = {"scheduler": scheduler, "seed": seed, **more}
     return ":".join(f"{name}={value}" for name, value in options.items())
 
 
@@ -34,25 +54,24 @@ def run(
     *,
     seed: int = 0,
     scheduler: str = "random-walk",
-    replay: Schedule | None = None,
+    replay: Ran | None = None,
     trace: Path | None = None,
 ) -> Ran:
-    """Run under a policy and seed, or as a schedule says; with `trace`, note every operation."""
+    """Run under a policy and seed, or as an earlier run; with `trace`, note every operation."""
     with ExitStack() as stack:
-        record = stack.enter_context(schedules.empty())
-        more: dict[str, object] = {"record": record}
+        memories = Memories(stack, replay)
+        options: dict[str, object] = {"scheduler": scheduler, "seed": seed, **memories.descriptors}
         if replay is not None:
-            scheduler, more["replay"] = "replay", stack.enter_context(schedules.filled(replay))
-        descriptors = [record, *([int(str(more["replay"]))] if replay is not None else [])]
+            options["scheduler"] = "replay"
         if trace is not None:
-            more["trace"] = trace
+            options["trace"] = trace
         done = subprocess.run(
             list(command),
-            env={**os.environ, VARIABLE: options_text(scheduler, seed, **more)},
+            env={**os.environ, VARIABLE: options_text(options)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            pass_fds=descriptors,
+            pass_fds=list(memories.descriptors.values()),
             check=False,
         )
-        return Ran(done.returncode, done.stdout, schedules.read(record))
+        return memories.ran(done.returncode, done.stdout)

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 from collections.abc import Sequence
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
@@ -20,9 +21,8 @@ from eitherway.recording.layout import (
     CONTROL_VERSION,
     MessageType,
 )
-from eitherway.worlds.threads import schedule as schedules
-from eitherway.worlds.threads.run import VARIABLE, Ran, options_text
-from eitherway.worlds.threads.schedule import Schedule
+from eitherway.worlds.threads.run import VARIABLE, Memories, Ran, options_text
+from eitherway.worlds.threads.shared import content, memory
 
 
 class Server:
@@ -49,26 +49,19 @@ class Server:
             raise
 
     def run(
-        self, *, seed: int = 0, scheduler: str = "random-walk", replay: Schedule | None = None
+        self, *, seed: int = 0, scheduler: str = "random-walk", replay: Ran | None = None
     ) -> Ran:
         """One run in a process of its own."""
-        with schedules.empty() as record:
-            if replay is None:
-                return self._run(options_text(scheduler, seed), record, [])
-            with schedules.filled(replay) as follow:
-                return self._run(options_text("replay", seed), record, [follow])
-
-    def _run(self, options: str, record: int, more: list[int]) -> Ran:
-        output = os.memfd_create("eitherway-output")
-        try:
-            self._send_run(options, [self._input, output, output, record, *more])
+        with ExitStack() as stack:
+            memories = Memories(stack, replay)
+            output = stack.enter_context(memory("output", b""))
+            options = {"scheduler": "replay" if replay else scheduler, "seed": seed}
+            shared = memories.descriptors.values()
+            self._send_run(options_text(options), [self._input, output, output, *shared])
             self._receive(MessageType.STARTED, CONTROL_STARTED.size)
             ended = CONTROL_ENDED.unpack(self._receive(MessageType.ENDED, CONTROL_ENDED.size))
             status = os.waitstatus_to_exitcode(ended[1])
-            text = os.pread(output, os.fstat(output).st_size, 0)
-            return Ran(status, text, schedules.read(record))
-        finally:
-            os.close(output)
+            return memories.ran(status, content(output, 0, os.fstat(output).st_size))
 
     def _send_run(self, options: str, descriptors: list[int]) -> None:
         tail = os.fsencode(options)

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps what came from outside in memory that outlives the target, however it ends.
+#include "input.h"
+#include "schedule.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+bool ew_replaying;
+static struct ew_inputs_head *head; // NULL: this run is not recorded
+static char *items;
+static const char *given, *given_end;
+
+static void *map(int descriptor, int protection, int flags) {
+    struct stat status;
+    if (raw3(SYS_fstat, descriptor, (long)&status, 0) < 0)
+        ew_cannot("the input's descriptor is not open");
+    long address =
+        raw6(SYS_mmap, 0, status.st_size, protection, flags | MAP_NORESERVE, descriptor, 0);
+    if (address < 0 && address > -4096)
+        ew_cannot("the input's memory cannot be mapped");
+    raw1(SYS_close, descriptor);
+    return (void *)address;
+}
+
+void ew_input_record(int descriptor) {
+    head = map(descriptor, PROT_READ | PROT_WRITE, MAP_SHARED);
+    items = (char *)(head + 1);
+}
+
+void ew_input_replay(int descriptor) {
+    const struct ew_inputs_head *old = map(descriptor, PROT_READ, MAP_PRIVATE);
+    given = (const char *)(old + 1);
+    given_end = given + old->size;
+    ew_replaying = true;
+}
+
+static size_t padded(size_t size) {
+    return (size + 7) & ~(size_t)7;
+}
+
+static void note(enum ew_input_kind kind, const void *data, size_t size) {
+    if (!head)
+        return;
+    struct ew_inputs_item item = {
+        .kind = kind, .thread = ew_self ? ew_self->id : 0, .length = size};
+    if (head->room - head->size < sizeof item + padded(size))
+        ew_cannot("more came from outside than there is memory for");
+    char *at = items + head->size;
+    memcpy(at, &item, sizeof item);
+    memcpy(at + sizeof item, data, size);
+    head->size += sizeof item + padded(size);
+}
+
+static size_t take(enum ew_input_kind kind, void *data, size_t room) {
+    struct ew_inputs_item item;
+    if (given == given_end)
+        ew_schedule_diverged("the replay diverged: it asks for more input than was recorded");
+    memcpy(&item, given, sizeof item);
+    if (item.kind != kind || item.thread != (ew_self ? ew_self->id : 0) || item.length > room)
+        ew_schedule_diverged("the replay diverged: it asks for other input than was recorded");
+    memcpy(data, given + sizeof item, item.length);
+    given += sizeof item + padded(item.length);
+    return item.length;
+}
+
+size_t ew_input(enum ew_input_kind kind, void *data, size_t size, size_t room) {
+    size_t length = ew_replaying ? take(kind, data, room) : size;
+    note(kind, data, length); // a replay is recorded like any run
+    return length;
+}
+
+long ew_input_call(long number, long a, long b, long c, long d, long e, long f) {
+    long result = ew_replaying ? 0 : raw6(number, a, b, c, d, e, f);
+    ew_input(EW_INPUT_RESULT, &result, sizeof result, sizeof result);
+    return result;
+}

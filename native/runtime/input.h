@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes from outside: noted as it comes, and given again in a replay.
+#ifndef EITHERWAY_INPUT_H
+#define EITHERWAY_INPUT_H
+
+#include "runtime.h"
+
+// Numbers of the `input` block of the threads world.
+enum ew_input_kind {
+    EW_INPUT_START = 1, // clocks at the start
+    EW_INPUT_READY,     // whether descriptors were ready: revents of each
+    EW_INPUT_RESULT,    // what a system call returned
+    EW_INPUT_DATA,      // and what it wrote into memory
+};
+
+extern bool ew_replaying;
+
+// Descriptors of memory laid out as struct ew_inputs_head says; they are closed.
+void ew_input_record(int descriptor);
+void ew_input_replay(int descriptor);
+
+// In a recording run notes `size` bytes of `data`; in a replay puts there what was noted instead.
+// Returns how many bytes there are; more than `room` is a divergence.
+size_t ew_input(enum ew_input_kind kind, void *data, size_t size, size_t room);
+
+// A system call whose result depends on the outside: made, or its result taken from the replay.
+long ew_input_call(long number, long a, long b, long c, long d, long e, long f);
+
+#endif
