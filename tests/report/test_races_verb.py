@@ -62,6 +62,7 @@ def bank(*, locked: bool) -> Trace:
             taken = does(OpKind.ACQUIRE, till, 1)
             if last_release is not None:
                 builder.edge(last_release, taken)
+        does(OpKind.LOAD, balance, 2)
         does(OpKind.STORE, balance, 2)
         if locked:
             last_release = does(OpKind.RELEASE, till, 3)
@@ -95,11 +96,13 @@ def test_the_document_fits_the_schema(races: Races, tmp_path: Path) -> None:
     recorded(tmp_path / "run")
     document = json.loads(races("run", "--json", "-").stdout)
     jsonschema.Draft202012Validator(SCHEMA).validate(document)
-    assert {finding["kind"] for finding in document["findings"]} == {"data-race", "deadlock"}
+    kinds = [finding["kind"] for finding in document["findings"]]
+    assert sorted(kinds) == ["atomicity", "atomicity", "data-race", "deadlock"]
     for finding in document["findings"]:
         assert finding["sources"] == [{"tool": "eitherway", "file": "run"}]
         assert finding["evidence"] == "run"
         assert finding["seen"]["first"] == finding["seen"]["last"] != ""
+        assert finding["seen"]["count"] == 1  # one run, however many pairs of accesses it has
         assert finding["explanation"][-2].endswith("a contradiction.")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from eitherway.cli import findings_list
 from eitherway.errors import UsageError
 from eitherway.findings.document import load
-from eitherway.findings.merge import stamped
+from eitherway.findings.merge import merged, stamped
 from eitherway.model.finding import Finding, Source
 
 HELP = "find the operations of a recording whose order nothing decided"
@@ -84,7 +84,8 @@ def _detected(args: argparse.Namespace) -> Found:
         f"looked at {len(trace)} operations by {len(trace.actors)} actors of one run; "
         "another run, or code that was not recorded, may have others"
     )
-    return [stamped(finding, when) for finding in findings], [looked_at, *losses]
+    # Merged first: what one run shows in two ways was seen once.
+    return [stamped(finding, when) for finding in merged(findings)], [looked_at, *losses]
 
 
 def _path_of(name: str | None) -> Path:

@@ -151,8 +151,8 @@ def read_document(written: str | bytes) -> Document:
 
 def document_from_json(value: object) -> Document:
     """The document of this parsed JSON value, else `ShapeError`."""
-    if isinstance(value, dict) and "format" in value:  # first: a newer form may differ in all else
-        _format(value["format"])
+    if isinstance(value, dict) and "format" in value:
+        partial(format=_format)({"format": value["format"]})  # a newer form may differ in all else
     fields = _DOCUMENT(value)
     return Document(
         findings=fields["findings"],
@@ -174,13 +174,12 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _format(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ShapeError("must be a whole number", ".format")
-    if value > FORMAT:
-        raise ShapeError(f"is {value}, and this version reads up to {FORMAT}", ".format")
-    if value < FORMAT:
-        raise ShapeError(f"is {value}; the first format is {FORMAT}", ".format")
-    return value
+    given: int = _COUNT(value)
+    if given > FORMAT:
+        raise ShapeError(f"is {given}, and this version reads up to {FORMAT}")
+    if given < FORMAT:
+        raise ShapeError(f"is {given}; the first format is {FORMAT}")
+    return given
 
 
 def _operation(value: object) -> FoundOperation:
