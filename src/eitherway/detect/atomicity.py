@@ -200,6 +200,7 @@ def _races(
 ) -> Iterator[Race]:
     pair, single = meetings.min(axis=1), meetings.max(axis=1) - len(first)
     found = np.stack([first[pair], single, second[pair]])
+    found = found[:, np.lexsort(np.sort(found, axis=0)[::-1])]  # the first ones are told
     _, example = numbered(*accesses.place[found], *accesses.kind[found])
     operations = accesses.operation[found[:, np.sort(example)]]
     for one, remote, other in operations.T.tolist():

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wake-ups that were lost, can be lost, and cannot."""
+
+import pytest
+from tests.detect.story import Story
+
+from eitherway.detect import detect_all, lost_wakeup
+from eitherway.model.order import Order
+from eitherway.model.race import Race
+from eitherway.model.words import EdgeKind, Kind, OpFlag
+
+
+def races(story: Story) -> list[Race]:
+    return lost_wakeup.find(Order.of(story.trace(), (EdgeKind.INHERENT,)))
+
+
+def waiter_begins(story: Story, *, looks_outside: bool = False) -> int:
+    """Looks, gives back the mutex and begins to wait; returns the operation it begins with."""
+    if looks_outside:
+        story.reads("waiter", "ready")
+    story.takes("waiter", "m")
+    if not looks_outside:
+        story.reads("waiter", "ready")
+    return story.gives("waiter", "m")
+
+
+def waiter_goes_on(story: Story, wake: int, flags: OpFlag = OpFlag.NONE) -> int:
+    wait = story.waits("waiter", "condition", wake, flags=flags)
+    story.takes("waiter", "m")
+    story.gives("waiter", "m")
+    return wait
+
+
+def waker(story: Story, steps: str) -> int:
+    """Steps: t takes the mutex, g gives it back, s stores, w wakes."""
+    wake = -1
+    for step in steps:
+        match step:
+            case "t":
+                story.takes("waker", "m")
+            case "g":
+                story.gives("waker", "m")
+            case "s":
+                story.writes("waker", "ready")
+            case "w":
+                wake = story.wakes("waker", "condition")
+    return wake
+
+
+@pytest.mark.parametrize("steps", ["tswg", "tsgw", "twsg", "stwg"])
+def test_a_mutex_around_look_and_store_is_enough(steps: str) -> None:
+    story = Story()
+    waiter_begins(story)
+    waiter_goes_on(story, waker(story, steps))
+    assert races(story) == []
+
+
+@pytest.mark.parametrize("steps", ["sw", "w", "wtsg", "tgsw", "tgw", "swtg"])
+def test_without_it_the_wake_can_come_too_early(steps: str) -> None:
+    story = Story()
+    begin = waiter_begins(story)
+    wake = waker(story, steps)
+    wait = waiter_goes_on(story, wake)
+    assert races(story) == [Race(Kind.LOST_WAKEUP, (begin, wake, wait), "possible")]
+
+
+def test_looking_before_taking_the_mutex_is_too_early() -> None:
+    story = Story()
+    begin = waiter_begins(story, looks_outside=True)
+    wake = waker(story, "tswg")
+    wait = waiter_goes_on(story, wake)
+    assert races(story) == [Race(Kind.LOST_WAKEUP, (begin, wake, wait), "possible")]
+
+
+def test_a_mutex_that_was_given_back_after_looking_is_not_held() -> None:
+    story = Story()
+    story.takes("waiter", "m")
+    story.reads("waiter", "ready")
+    story.gives("waiter", "m")
+    story.takes("waiter", "m")
+    story.gives("waiter", "m")
+    waiter_goes_on(story, waker(story, "tswg"))
+    assert [race.pattern for race in races(story)] == ["possible"]
+
+
+def test_a_wait_without_a_mutex() -> None:
+    story = Story()
+    begin = story.reads("waiter", "ready")
+    wake = waker(story, "sw")
+    wait = story.waits("waiter", "condition", wake)
+    assert races(story) == [Race(Kind.LOST_WAKEUP, (begin, wake, wait), "possible")]
+
+
+def test_a_wait_that_must_have_begun() -> None:
+    story = Story()
+    begin = waiter_begins(story)
+    after = story.reads("waker", "other")
+    story.orders(begin, after)
+    waiter_goes_on(story, waker(story, "sw"))
+    assert races(story) == []
+
+
+def test_a_wait_with_a_timeout_loses_nothing() -> None:
+    story = Story()
+    waiter_begins(story)
+    waiter_goes_on(story, waker(story, "sw"), flags=OpFlag.TRY)
+    assert races(story) == []
+
+
+def test_a_semaphore_keeps_its_wakes() -> None:
+    story = Story()
+    story.reads("waiter", "ready")
+    post = story.wakes("waker", "semaphore", flags=OpFlag.CUMULATIVE)
+    story.waits("waiter", "semaphore", post)
+    assert races(story) == []
+
+
+def test_a_wake_that_nobody_heard_and_a_wait_without_end() -> None:
+    story = Story()
+    wake = waker(story, "tswg")
+    story.takes("waiter", "m")
+    story.gives("waiter", "m")
+    wait = story.waits("waiter", "condition", flags=OpFlag.BLOCKED)
+    assert detect_all(story.trace()) == [Race(Kind.LOST_WAKEUP, (wake, wait), "seen")]
+
+
+def test_a_wait_without_end_that_began_before_the_wake_was_not_meant() -> None:
+    story = Story()
+    story.waits("waiter", "condition", flags=OpFlag.BLOCKED)
+    waker(story, "w")
+    assert races(story) == []
+
+
+def test_a_wake_that_had_to_come_first_is_no_race() -> None:
+    story = Story()
+    wake = waker(story, "w")
+    story.orders(wake, story.reads("waiter", "other"))
+    story.waits("waiter", "condition", flags=OpFlag.BLOCKED)
+    assert races(story) == []
+
+
+def test_a_wake_somebody_else_heard_is_not_lost() -> None:
+    story = Story()
+    start = story.reads("other", "x")
+    story.orders(start, story.reads("waker", "x"))
+    wake = waker(story, "w")
+    story.waits("other", "condition", wake)
+    story.waits("waiter", "condition", flags=OpFlag.BLOCKED)
+    assert races(story) == []
