@@ -35,7 +35,9 @@ def test_check_and_act_in_two_sections() -> None:
     """There is no data race, and nothing went wrong: A had finished before B began."""
     story = Story()
     looked, read, _ = check_then_act(story, "A", one_section=False)
-    *_, wrote = check_then_act(story, "B", one_section=False)
+    story.takes("B", "m")
+    wrote = story.writes("B", "count", at="put:1")
+    story.gives("B", "m")
     found = detect_all(story.trace())
     assert found == [Race(Kind.ATOMICITY, (looked, read, wrote), "RWR")]
 
