@@ -104,6 +104,7 @@ class Operation:
 
     @property
     def place(self) -> Place:
+        """Where it happened: the innermost frame."""
         return self.stack[0] if self.stack else Place()
 
 
@@ -130,6 +131,7 @@ class Trace:
         return len(self.operations)
 
     def operation(self, index: int) -> Operation:
+        """The operation of this number, with names."""
         row = self.operations[index]
         value = None if self.values is None else int(self.values[index])
         return Operation(
@@ -143,6 +145,7 @@ class Trace:
         )
 
     def actor(self, index: int) -> Actor:
+        """The actor of this number."""
         row = self.actors[index]
         parent, started_by = int(row["parent"]), int(row["started_by"])
         return Actor(
@@ -154,6 +157,7 @@ class Trace:
         )
 
     def range(self, index: int) -> Range | None:
+        """The range of this number; None for 0."""
         if index == 0:
             return None
         row = self.ranges[index]
@@ -167,6 +171,7 @@ class Trace:
         )
 
     def place(self, index: int) -> Place:
+        """The place of this number."""
         row = self.places[index]
         return Place(
             function=self.strings[row["function"]],
@@ -178,6 +183,7 @@ class Trace:
         )
 
     def stack(self, index: int) -> tuple[Place, ...]:
+        """The places on this stack, innermost first."""
         return tuple(self._frames(index))
 
     def _frames(self, index: int) -> Iterator[Place]:
@@ -252,6 +258,11 @@ def _row_problems(trace: Trace) -> Iterator[str]:
         yield "an edge has an unknown kind"
     if not np.isin(trace.operations["kind"], [int(k) for k in OpKind]).all():
         yield "an operation has an unknown kind"
+    if np.any(trace.operations["flags"] & ~np.uint8(sum(OpFlag))):
+        yield "an operation has unknown flags"
+    started_by = trace.actors["started_by"]
+    if np.any((started_by >= len(trace.operations)) & (started_by != NO_OPERATION)):
+        yield "actors.started_by points behind the end of operations"
 
 
 class _Rows:
@@ -296,6 +307,7 @@ class TraceBuilder:
         self._has_values = False
 
     def string(self, text: str) -> int:
+        """The number of a string, each distinct one once."""
         return self._strings.setdefault(text, len(self._strings))
 
     def actor(
@@ -306,6 +318,7 @@ class TraceBuilder:
         started_by: int | None = None,
         native_id: int = 0,
     ) -> int:
+        """A new actor; without a parent it was there from the beginning."""
         index = len(self._actors.rows)
         row = (
             self.string(name),
@@ -319,11 +332,12 @@ class TraceBuilder:
         """A new object; two objects may have the same kind and name."""
         return self._objects.add((self.string(kind), self.string(name)))
 
-    def range(self, object: int, lo: int = 0, hi: int | None = None) -> int:
+    def range(self, owner: int, lo: int = 0, hi: int | None = None) -> int:
         """The number of [lo, hi) of an object; one unit when `hi` is not given."""
-        return self._ranges.intern((object, lo, lo + 1 if hi is None else hi))
+        return self._ranges.intern((owner, lo, lo + 1 if hi is None else hi))
 
     def place(self, place: Place) -> int:
+        """The number of a place, each distinct one once."""
         row = (
             self.string(place.function),
             self.string(place.file),
@@ -345,15 +359,16 @@ class TraceBuilder:
         self,
         actor: int,
         kind: OpKind,
-        range: int = 0,
+        touched: int = 0,
         *,
         stack: int = 0,
         flags: OpFlag = OpFlag.NONE,
         value: int | None = None,
     ) -> int:
+        """The next operation; `touched` is the number of a range."""
         self._values.append(0 if value is None else value)
         self._has_values |= value is not None
-        return self._operations.add((actor, range, stack, int(kind), int(flags)))
+        return self._operations.add((actor, touched, stack, int(kind), int(flags)))
 
     def edge(self, source: int, target: int, kind: EdgeKind = EdgeKind.INHERENT) -> Self:
         """`source` happened before `target`, and not only because it was seen earlier."""
@@ -361,6 +376,7 @@ class TraceBuilder:
         return self
 
     def build(self) -> Trace:
+        """The trace of all that was added."""
         return Trace(
             world=self.world,
             strings=tuple(self._strings),
