@@ -20,7 +20,7 @@ class Exit(IntEnum):
     OUR_BUG = 70
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818  what a user meets is a problem, not our error
     """Ends the command with one message, without a traceback."""
 
     exit_code: Exit = Exit.OUR_BUG

@@ -55,7 +55,7 @@ def test_nothing_is_lost(runs: list[Finding]) -> None:
     for finding in result:
         same = [f for f in runs if f.id == finding.id]
         assert set(finding.sources) == {source for f in same for source in f.sources}
-        assert finding.klass.severity == max(f.klass.severity for f in same)
+        assert finding.klass.weight == max(f.klass.weight for f in same)
 
 
 def test_the_worst_class_keeps_its_evidence() -> None:
@@ -100,3 +100,9 @@ def test_sources_are_united_and_sorted() -> None:
 def test_two_findings_are_not_merged() -> None:
     with pytest.raises(ValueError, match="two findings"):
         merge(FINDING, replace(FINDING, id="EW-" + 16 * "1"))
+
+
+def test_what_was_tried_wins_over_what_was_not() -> None:
+    ranked = sorted(Class, key=lambda one: one.weight)
+    assert ranked[:2] == [Class.UNJUDGED, Class.INCONCLUSIVE]
+    assert ranked[-2:] == [Class.OUTPUT_DIFFERS, Class.SPEC_VIOLATED]

@@ -19,7 +19,7 @@ def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     for finding in findings:
         known = by_id.get(finding.id)
         by_id[finding.id] = _alone(finding) if known is None else merge(known, finding)
-    return tuple(sorted(by_id.values(), key=lambda f: (-f.klass.severity, f.id)))
+    return tuple(sorted(by_id.values(), key=lambda f: (-f.klass.urgency, f.id)))
 
 
 def merge(one: Finding, other: Finding) -> Finding:
@@ -56,7 +56,7 @@ def _telling(one: Finding, other: Finding) -> Finding:
 
 def _rank(finding: Finding) -> tuple[object, ...]:
     return (
-        finding.klass.severity,
+        finding.klass.weight,
         finding.confidence.paths * finding.confidence.schedules,
         bool(finding.evidence),
         sum(len(operation.stack) for operation in finding.operations),

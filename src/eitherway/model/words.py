@@ -34,7 +34,7 @@ class Kind(StrEnum):
 
 
 class Class(StrEnum):
-    """What the other order does, in the words of Portend, most severe first."""
+    """What the other order does, in the words of Portend; what needs attention first."""
 
     SPEC_VIOLATED = "spec-violated"
     OUTPUT_DIFFERS = "output-differs"
@@ -44,10 +44,16 @@ class Class(StrEnum):
     SINGLE_ORDERING = "single-ordering"
 
     @property
-    def severity(self) -> int:
-        """Higher is worse; when runs disagree, the worse class is kept."""
+    def urgency(self) -> int:
+        """Higher stands first in a list."""
         order = list(Class)
         return len(order) - order.index(self)
+
+    @property
+    def weight(self) -> int:
+        """When runs disagree, the higher is kept: the worst that was seen; not tried says least."""
+        untried = {Class.INCONCLUSIVE: 0, Class.UNJUDGED: -1}
+        return untried.get(self, self.urgency)
 
 
 class Arm(StrEnum):
@@ -86,7 +92,7 @@ class OpFlag(IntFlag):
     ATOMIC = 1  # two atomic accesses never make a data race with each other
     TRY = 2  # gives up instead of waiting
     SHARED = 4  # the reader side of a lock
-    FAILED = 8  # the call did not do its work (a try-lock that found the lock taken, an error return)
+    FAILED = 8  # did not do its work: a try-lock that found the lock taken, an error return
     WILDCARD = 16  # a WAIT that any one of several WAKEs can end
     BLOCKED = 32  # never returned in this run
     CUMULATIVE = 64  # a WAKE whose effect adds to that of others (bytes in a stream)
