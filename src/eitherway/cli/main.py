@@ -6,10 +6,8 @@ for is imported, so that `eitherway --version` does not pay for NumPy.
 """
 
 import argparse
-import difflib
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
@@ -17,8 +15,11 @@ from typing import NoReturn, Protocol, cast
 from eitherway import __version__
 from eitherway.errors import Exit, Problem, UsageError
 
-VERBS = ("demo", "doctor", "races", "report")
+VERBS = ("demo", "doctor", "cc", "c++", "races", "report")
 """In the order a person meets them."""
+
+COMPILERS = {"cc": "cc", "c++": "cxx"}
+"""Verbs whose whole command line belongs to a compiler, --help too, with their modules."""
 
 
 class Verb(Protocol):
@@ -61,6 +62,8 @@ def main(argv: Sequence[str]) -> int:
         print("eitherway: interrupted", file=sys.stderr)
         return 130  # 128 + SIGINT, as a shell says it
     except Exception:
+        import traceback  # late, as difflib below: `eitherway cc` is called thousands of times
+
         traceback.print_exc()
         print("eitherway: this is a bug in EitherWay, not in your program", file=sys.stderr)
         return Exit.OUR_BUG
@@ -74,6 +77,8 @@ def _run(argv: Sequence[str]) -> int:
         print(f"eitherway {__version__}")
         return Exit.OK
     verb = _verb(argv[0])
+    if argv[0] in COMPILERS:
+        return verb.run(argparse.Namespace(words=argv[1:]))
     parser = Parser(prog=f"eitherway {argv[0]}", description=verb.HELP, allow_abbrev=False)
     verb.add_arguments(parser)
     status = verb.run(parser.parse_args(argv[1:]))
@@ -83,11 +88,13 @@ def _run(argv: Sequence[str]) -> int:
 
 def _verb(name: str) -> Verb:
     if name not in VERBS:
+        import difflib
+
         close = difflib.get_close_matches(name, VERBS, n=1)
         hint = f"did you mean '{close[0]}'? " if close else ""
         kind = "option" if name.startswith("-") else "verb"
         raise UsageError(f"there is no {kind} '{name}'; {hint}verbs: {', '.join(VERBS)}")
-    return cast(Verb, import_module(f"eitherway.cli.{name}"))
+    return cast(Verb, import_module(f"eitherway.cli.{COMPILERS.get(name, name)}"))
 
 
 def _overview() -> argparse.ArgumentParser:

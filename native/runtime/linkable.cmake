@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# Makes of the archive what `eitherway cc` links: one object, and the list of what it takes over.
+#
+# One object and not an archive: nothing of it can be left out, and --exclude-libs does not reach it.
+# Names of our own are local, so that no program can clash with them. What we take over is weak, as
+# libc's functions are to a program that brings its own `poll`.
+#
+# cmake -DLINKER= -DOBJCOPY= -DNM= -DARCHIVE= -DOBJECT= -DLIST= -P linkable.cmake
+
+cmake_minimum_required(VERSION 3.22)
+
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status ERROR_VARIABLE words)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGV}: ${status}\n${words}")
+  endif()
+endfunction()
+
+run(${LINKER} -r --whole-archive ${ARCHIVE} -o ${OBJECT})
+run(${OBJCOPY} --localize-hidden ${OBJECT})
+execute_process(COMMAND ${NM} --defined-only --extern-only --format=posix ${OBJECT}
+  OUTPUT_VARIABLE symbols RESULT_VARIABLE status)
+string(REGEX MATCHALL "(^|\n)[^ ]+" names "${symbols}")
+list(TRANSFORM names STRIP)
+list(SORT names)
+if(NOT status EQUAL 0 OR NOT "pthread_create" IN_LIST names)
+  message(FATAL_ERROR "${OBJECT}: cannot tell what it takes over")
+endif()
+
+list(JOIN names "\n" lines)
+file(WRITE ${OBJECT}.names "${lines}\n")
+run(${OBJCOPY} --weaken-symbols=${OBJECT}.names ${OBJECT})
+list(JOIN names ";\n" lines)
+file(WRITE ${LIST} "{\n${lines};\n};\n")

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiler behind `eitherway cc`: which one, of which family, and what it is told."""
+
+import os
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from eitherway.errors import Unavailable, UsageError
+from eitherway.worlds.threads.cc.spawn import Child
+
+
+class Language(NamedTuple):
+    """One of the two verbs."""
+
+    verb: str
+    variable: str  # of the environment, names the compiler
+    names: tuple[str, ...]  # tried in this order without it
+    package: str
+
+
+C = Language("cc", "EITHERWAY_CC", ("gcc", "clang", "cc"), "gcc")
+CXX = Language("c++", "EITHERWAY_CXX", ("g++", "clang++", "c++"), "g++")
+
+
+class Family(Enum):
+    """Whose command line it understands."""
+
+    GCC = "gcc"
+    CLANG = "clang"
+
+
+# No tail calls: a frame that is gone could not be named.
+CODE = ("-fsanitize=thread", "-fno-optimize-sibling-calls")
+_COMPILE = {
+    # gcc warns that libtsan does not know fences, which -Werror would make an error; our runtime
+    # is not libtsan.
+    Family.GCC: (*CODE, "-Wno-tsan"),
+    # clang warns of options that a call does not need, such as these for an assembler file.
+    Family.CLANG: ("--start-no-unused-arguments", *CODE, "--end-no-unused-arguments"),
+}
+_LAUNCHERS = frozenset(("ccache", "distcc", "icecc", "sccache"))
+
+
+class Compiler(NamedTuple):
+    """The user's compiler."""
+
+    words: tuple[str, ...]  # the command; more than one word with a launcher such as ccache
+    family: Family
+
+    @property
+    def compile_flags(self) -> tuple[str, ...]:
+        """What makes it generate code for our runtime. The user's own options come after."""
+        return _COMPILE[self.family]
+
+    def ask_version(self) -> Child:
+        """Starts asking; `version` reads the answer. clang is slow to answer, linking is too."""
+        return Child([*self.words, "-dumpfullversion", "-dumpversion"], capture=True)
+
+    def version(self, asked: Child) -> str:
+        """Such as "gcc 12.2.0"; without a number when it does not tell."""
+        status, text = asked.finish()
+        number = text.decode(errors="replace").split()
+        return f"{self.family.value} {number[0]}" if status == 0 and number else self.family.value
+
+
+def find(language: Language, environment: Mapping[str, str]) -> Compiler:
+    """The compiler that the environment names, or what the machine has."""
+    path = environment.get("PATH", os.defpath)
+    if named := environment.get(language.variable, ""):
+        words = _named(language, named, path)
+    else:
+        found = next(filter(None, (_which(name, path) for name in language.names)), "")
+        if not found:
+            first, second, _ = language.names
+            raise Unavailable(
+                f"eitherway {language.verb} needs {first} or {second}, and neither is on the PATH",
+                fix=f"apt-get install {language.package}",
+            )
+        words = (found,)
+    return Compiler(words, _family(words, path))
+
+
+def _named(language: Language, named: str, path: str) -> tuple[str, ...]:
+    import shlex  # only here: most calls have one word, or none
+
+    try:
+        words = shlex.split(named)
+    except ValueError as problem:
+        raise UsageError(f"{language.variable}={named!r}: {problem}") from None
+    if not words:
+        raise UsageError(f"{language.variable} is set, but names no compiler")
+    found = _which(words[0], path)
+    if not found:
+        raise UsageError(f"{language.variable}={named}: there is no program {words[0]}")
+    if os.path.basename(words[0]) == "eitherway":
+        raise UsageError(
+            f"{language.variable}={named} would call itself: name the compiler behind it",
+            fix=f"{language.variable}={language.names[0]}",
+        )
+    return (found, *words[1:])
+
+
+def _family(words: tuple[str, ...], path: str) -> Family:
+    """By the name of the file behind all links; a compiler with another name is asked."""
+    launched = len(words) > 1 and os.path.basename(words[0]) in _LAUNCHERS
+    program = (_which(words[1], path) or words[1]) if launched else words[0]
+    name = os.path.basename(os.path.realpath(program))
+    if "clang" in name:
+        return Family.CLANG
+    if "gcc" in name or "g++" in name:
+        return Family.GCC
+    status, text = Child([*words, "--version"], capture=True).finish()
+    if status != 0:
+        raise UsageError(f"{' '.join(words)} --version fails: it is no compiler we know")
+    return Family.CLANG if b"clang" in text else Family.GCC
+
+
+def _which(name: str, path: str) -> str:
+    """Where a program is; "" when it is not."""
+    places = [name] if "/" in name else [os.path.join(d or ".", name) for d in path.split(":")]
+    return next((p for p in places if os.access(p, os.X_OK) and os.path.isfile(p)), "")

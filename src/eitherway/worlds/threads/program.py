@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a command's program is, before anything is run: built for our runtime, or what else."""
+
+import os
+from enum import Enum
+from mmap import ACCESS_READ, mmap
+from typing import NamedTuple
+
+from eitherway.errors import BadInput, Problem, UsageError
+from eitherway.worlds.threads import note as notes
+from eitherway.worlds.threads.elf import Elf, ElfError, SectionKind, Tag, Type
+
+_REBUILD = "rebuild it with CC='eitherway cc' CXX='eitherway c++'"
+_PIE = 0x08000000  # DF_1_PIE, set by linkers since 2016
+
+
+class Kind(Enum):
+    """The value says it of the program, after its name."""
+
+    OURS = "carries our runtime"
+    ORDINARY = "was not built by eitherway cc"
+    OTHER_RUNTIME = "carries the runtime of another thread sanitizer"
+    LIBRARY = "is a shared library and no program"
+    OBJECT = "is an object file and no program"
+    STATIC = "is a static executable, which our runtime cannot be part of"
+    BITS_32 = "is a 32-bit program; our runtime knows x86-64 only"
+    FOREIGN = "is for another processor; our runtime knows x86-64 only"
+    DAMAGED = "is a damaged ELF file"
+    SCRIPT = "is a script, which has no threads to control"
+    NOT_EXECUTABLE = "is not executable"
+    MISSING = "does not exist"
+
+
+class Program(NamedTuple):
+    """One program."""
+
+    path: str
+    kind: Kind
+    note: notes.Note | None = None  # when it is OURS, or a LIBRARY of ours
+    detail: str = ""
+
+    def problem(self) -> Problem | None:
+        """Why the threads world cannot take it; None when it can."""
+        if self.kind is Kind.OURS:
+            return None
+        words = f"{self.path} {self.detail or self.kind.value}"
+        if self.kind in (Kind.MISSING, Kind.NOT_EXECUTABLE, Kind.LIBRARY, Kind.OBJECT):
+            return UsageError(words)
+        if self.kind is Kind.SCRIPT:
+            return UsageError(words, fix="name the program that it starts, built by eitherway cc")
+        return BadInput(words, fix=_FIXES.get(self.kind, _REBUILD))
+
+
+_FIXES = {
+    Kind.STATIC: f"{_REBUILD}, without -static",
+    Kind.BITS_32: f"{_REBUILD}, without -m32",
+    Kind.DAMAGED: "build it again",
+}
+
+
+def classify(path: str | os.PathLike[str]) -> Program:
+    """What the file is. Never raises for what a file may be."""
+    name = os.fspath(path)
+    if not os.path.exists(name):
+        return Program(name, Kind.MISSING)
+    if not os.path.isfile(name):
+        return Program(name, Kind.NOT_EXECUTABLE, detail="is not a file")
+    if not os.access(name, os.X_OK):
+        return Program(name, Kind.NOT_EXECUTABLE)
+    try:
+        with open(name, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+            return _classify(name, data)
+    except ElfError as problem:
+        return Program(name, Kind.DAMAGED, detail=str(problem))
+    except (OSError, ValueError):
+        return Program(name, Kind.NOT_EXECUTABLE, detail="cannot be read, or is empty")
+
+
+def _classify(name: str, data: mmap) -> Program:
+    head = data[:20]
+    if head.startswith(b"#!"):
+        return Program(name, Kind.SCRIPT)
+    if not head.startswith(b"\x7fELF"):
+        return Program(name, Kind.NOT_EXECUTABLE, detail="is neither an ELF program nor a script")
+    if head[4:5] == b"\x01":
+        return Program(name, Kind.BITS_32)
+    if head[5:6] == b"\x02" or (len(head) == 20 and head[18:20] != b"\x3e\0"):
+        return Program(name, Kind.FOREIGN)
+    return _classify_elf(name, Elf(data))
+
+
+def _classify_elf(name: str, elf: Elf) -> Program:
+    found = notes.of(elf)
+    if elf.type == Type.OBJECT:
+        return Program(name, Kind.OBJECT)
+    if not elf.has_interpreter() and elf.type == Type.SHARED and not _is_pie(elf):
+        return Program(name, Kind.LIBRARY, found)
+    if found is not None and not found.is_library:
+        return Program(name, Kind.OURS, found)
+    if _has_hooks(elf):
+        return Program(name, Kind.OTHER_RUNTIME)
+    if not elf.has_interpreter():
+        return Program(name, Kind.STATIC)
+    return Program(name, Kind.ORDINARY)
+
+
+def _is_pie(elf: Elf) -> bool:
+    return any(value & _PIE for value in elf.dynamic().get(Tag.FLAGS_1, []))
+
+
+def _has_hooks(elf: Elf) -> bool:
+    """Whether a runtime with the same hooks is linked to it, statically or not."""
+    if any(library.startswith("libtsan") for library in elf.libraries()):
+        return True
+    tables = (SectionKind.DYNAMIC_SYMBOLS, SectionKind.SYMBOLS)
+    return any(
+        symbol.defined and symbol.name == b"__tsan_init"
+        for table in tables
+        for symbol in elf.symbols(table)
+    )
