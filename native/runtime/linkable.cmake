@@ -16,7 +16,9 @@ function(run)
   endif()
 endfunction()
 
-run(${LINKER} -r --whole-archive ${ARCHIVE} -o ${OBJECT})
+# Groups become ordinary sections: the linker keeps one group of a name, and a program's own reference
+# to it must not end at a symbol that is local here.
+run(${LINKER} -r --force-group-allocation --whole-archive ${ARCHIVE} -o ${OBJECT})
 run(${OBJCOPY} --localize-hidden ${OBJECT})
 execute_process(COMMAND ${NM} --defined-only --extern-only --format=posix ${OBJECT}
   OUTPUT_VARIABLE symbols RESULT_VARIABLE status)
