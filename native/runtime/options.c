@@ -55,10 +55,12 @@ void ew_options_read(const char *text, struct ew_options *options) {
         char *name = at, *end = strchr(at, ':'), *equals = strchr(at, '=');
         if (end)
             *end = 0;
+        at = end ? end + 1 : NULL;
+        if (!*name)
+            continue; // the text is filled up to a width
         if (!equals || (end && equals > end))
             ew_cannot("EITHERWAY_OPTIONS: name=value is needed");
         *equals = 0;
         take(options, name, equals + 1);
-        at = end ? end + 1 : NULL;
     }
 }

@@ -48,7 +48,7 @@ void *ew_pages(size_t bytes) {
     return (void *)address;
 }
 
-static const char *variable(char **environment) {
+static char *variable(char **environment) {
     static const char name[] = "EITHERWAY_OPTIONS=";
     for (; *environment; environment++)
         if (strncmp(*environment, name, sizeof name - 1) == 0)
@@ -61,7 +61,10 @@ static void start(int count, char **arguments, char **environment) {
     (void)arguments;
     struct ew_options options;
     ew_has_fsgsbase = (getauxval(AT_HWCAP2) & 2) != 0;
-    ew_options_read(variable(environment), &options);
+    char *text = variable(environment);
+    ew_options_read(text, &options);
+    if (text)
+        memset(text, ':', strlen(text)); // the descriptors mean nothing to the program's children
     ew_threads_start(&first_thread);
     ew_specific_start(&first_thread);
     if (options.server >= 0) {

@@ -11,6 +11,7 @@ from eitherway.errors import Problem
 from eitherway.installed import native
 
 if TYPE_CHECKING:
+    from eitherway.worlds.threads.launch import Launch
     from eitherway.worlds.threads.run import Ran
 
 HELP = "run a shipped example under many schedules and tell its race"
@@ -28,7 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Build, run many ways, replay one, find the race in it."""
-    from eitherway.worlds.threads.build import build  # late: NumPy comes with it
+    # late: NumPy comes with these
+    from eitherway.worlds.threads.build import build
+    from eitherway.worlds.threads.launch import Launch, fix_addresses
+
+    fix_addresses()
 
     source = native("examples/bank.c")
     print("1. The program: two tellers pay in 6 times 10; they share a balance, not a lock.\n")
@@ -36,8 +41,8 @@ def run(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="eitherway-demo-") as directory:
         program = Path(directory) / "bank"
         build(source, program)
-        odd = _run_many(program, args.seed)
-        path = _replay_and_record(program, odd)
+        launch = Launch.here([str(program)])
+        path = _replay_and_record(launch, _run_many(launch, args.seed))
     print("\n4. What races, found by happens-before in the trace of that one run:\n", flush=True)
     _report(path)
     print(f"\nThe recording is {path}; look at it again: eitherway races")
@@ -50,17 +55,17 @@ def _excerpt(source: Path) -> list[str]:
     return [f"{n:>3}  {line}" for n, line in enumerate(lines[start : start + 5], start + 1)]
 
 
-def _run_many(program: Path, first: int) -> "Ran":
+def _run_many(launch: "Launch", first: int) -> "Ran":
     """Run schedule after schedule; the first run whose output is not the usual one."""
     from eitherway.worlds.threads.server import Server
 
     runs: dict[bytes, Ran] = {}
     seen: Counter[bytes] = Counter()
-    with Server([str(program)], threads=2) as server:
+    with Server(launch, threads=2) as server:
         for seed in range(first, first + SCHEDULES):
             ran = server.run(seed=seed)
-            seen[ran.output] += 1
-            runs.setdefault(ran.output, ran)
+            seen[ran.out.beginning] += 1
+            runs.setdefault(ran.out.beginning, ran)
     print(f"\n2. The same program, {SCHEDULES} schedules: what it printed, and how often.\n")
     for output, count in seen.most_common():
         print(f"   {count:>4}  {output.decode(errors='replace').strip()}")
@@ -69,18 +74,20 @@ def _run_many(program: Path, first: int) -> "Ran":
     return runs[seen.most_common()[1][0]]
 
 
-def _replay_and_record(program: Path, odd: "Ran") -> Path:
+def _replay_and_record(launch: "Launch", odd: "Ran") -> Path:
     from eitherway.recording.store import Store
-    from eitherway.worlds.threads.record import record
+    from eitherway.worlds.threads.recorded import Recorded, save
     from eitherway.worlds.threads.run import run as run_once
+    from eitherway.worlds.threads.traced import traced
 
-    again = [run_once([str(program)], replay=odd) for _ in range(REPLAYS)]
-    same = sum((r.output, r.schedule.hash) == (odd.output, odd.schedule.hash) for r in again)
+    again = [run_once(launch, replay=odd) for _ in range(REPLAYS)]
+    same = sum(not ran.differences(odd) for ran in again)
     switches = len(odd.schedule.switches)
     print(f"\n3. One schedule that lost money, {switches} switches long, replayed {REPLAYS} times:")
-    print(f"   {same} of {REPLAYS} printed the same and took the same steps.")
-    path, _ = record([str(program)], odd, Store.default())
-    return path
+    print(f"   {same} of {REPLAYS} were the same to the bit: output, steps, schedule, input.")
+    recorded = Recorded(launch, odd)
+    trace, _ = traced(recorded)
+    return save(recorded, Store.default(), trace)
 
 
 def _report(path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import NoReturn, Protocol, cast
 from eitherway import __version__
 from eitherway.errors import Exit, Problem, UsageError
 
-VERBS = ("demo", "doctor", "cc", "c++", "races", "report")
+VERBS = ("demo", "doctor", "cc", "c++", "record", "replay", "races", "report")
 """In the order a person meets them."""
 
 COMPILERS = {"cc": "cc", "c++": "cxx"}

@@ -5,12 +5,17 @@ import argparse
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eitherway.cli import findings_list
 from eitherway.errors import UsageError
 from eitherway.findings.document import load
 from eitherway.findings.merge import merged, stamped
 from eitherway.model.finding import Finding, Source
+
+if TYPE_CHECKING:
+    from eitherway.model.trace import Trace
+    from eitherway.recording.read import Recording
 
 HELP = "find the operations of a recording whose order nothing decided"
 
@@ -70,11 +75,10 @@ def _detected(args: argparse.Namespace) -> Found:
     from eitherway.detect import detect_all
     from eitherway.findings.from_races import findings_of
     from eitherway.recording.read import Recording
-    from eitherway.recording.trace import read_trace
 
     path = _path_of(args.recording)
     with Recording.open(path, incomplete=args.incomplete) as recording:
-        trace = read_trace(recording)
+        trace = _trace_of(recording)
         losses = list(recording.losses)
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     source = Source("eitherway", str(path))
@@ -86,6 +90,23 @@ def _detected(args: argparse.Namespace) -> Found:
     )
     # Merged first: what one run shows in two ways was seen once.
     return [stamped(finding, when) for finding in merged(findings)], [looked_at, *losses]
+
+
+def _trace_of(recording: "Recording") -> "Trace":
+    """The trace in the recording, or the one of its run, done again with a tracer around it."""
+    from eitherway.recording.layout import BlockType
+    from eitherway.recording.trace import has_trace, read_trace
+
+    kinds = {BlockType[name.upper()] for e in recording.manifest.streams for name in e.holds}
+    if has_trace(kinds) or BlockType.CHOICES not in kinds:
+        return read_trace(recording)
+    from eitherway.worlds.threads.launch import fix_addresses
+    from eitherway.worlds.threads.recorded import load
+    from eitherway.worlds.threads.traced import traced
+
+    fix_addresses()
+    trace, _ = traced(load(recording))
+    return trace
 
 
 def _path_of(name: str | None) -> Path:

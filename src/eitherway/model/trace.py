@@ -375,8 +375,8 @@ class TraceBuilder:
         self._edges.add((source, target, int(kind)))
         return self
 
-    def build(self) -> Trace:
-        """The trace of all that was added."""
+    def build(self, operations: Table | None = None, edges: Table | None = None) -> Trace:
+        """The trace of all that was added; a world that has whole columns gives them here."""
         return Trace(
             world=self.world,
             strings=tuple(self._strings),
@@ -385,7 +385,7 @@ class TraceBuilder:
             ranges=self._ranges.table(),
             places=self._places.table(),
             stacks=self._stacks.table(),
-            operations=self._operations.table(),
-            edges=self._edges.table(),
+            operations=self._operations.table() if operations is None else operations,
+            edges=self._edges.table() if edges is None else edges,
             values=np.array(self._values, dtype=VALUE) if self._has_values else None,
         )

@@ -7,7 +7,7 @@ addresses become places, variables and ranges, each distinct one once.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def trace_of(run: Events) -> Trace:
     operations["flags"] = run.events["flags"]
     operations["stack"] = _stacks(builder, run)
     operations["range"] = _ranges(builder, run)
-    return replace(builder.build(), operations=operations, edges=edges_of(run.events))
+    return builder.build(operations, edges_of(run.events))
 
 
 def _add_actors(builder: TraceBuilder, events: Table) -> None:

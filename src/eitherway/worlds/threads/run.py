@@ -2,17 +2,22 @@
 """Runs a program that was built for our runtime under one schedule."""
 
 import os
+import selectors
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from eitherway.worlds.threads import inputs
 from eitherway.worlds.threads import schedule as schedules
+from eitherway.worlds.threads.captured import Capture, Captured
+from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.schedule import Schedule
+from eitherway.worlds.threads.shared import memory
 
-VARIABLE = "EITHERWAY_OPTIONS"
+Sink = Callable[[bytes], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +25,22 @@ class Ran:
     """What one run did, and all that is needed to do it again."""
 
     status: int  # as subprocess tells it: negative is a signal
-    output: bytes  # standard output and standard error as they came
+    out: Captured
+    err: Captured
     schedule: Schedule
-    inputs: bytes
+    inputs: bytes = field(repr=False)
+
+    def differences(self, other: "Ran") -> list[str]:
+        """In what two runs differ; empty when they are the same to the bit."""
+        pairs = {
+            "exit status": (self.status, other.status),
+            "standard output": (self.out, other.out),
+            "standard error": (self.err, other.err),
+            "number of steps": (self.schedule.steps, other.schedule.steps),
+            "schedule": (self.schedule.hash, other.schedule.hash),
+            "input": (self.inputs, other.inputs),
+        }
+        return [name for name, (mine, theirs) in pairs.items() if mine != theirs]
 
 
 class Memories:
@@ -38,26 +56,26 @@ class Memories:
             self.descriptors["replay"] = stack.enter_context(schedules.filled(replay.schedule))
             self.descriptors["given"] = stack.enter_context(inputs.filled(replay.inputs))
 
-    def ran(self, status: int, output: bytes) -> Ran:
+    def ran(self, status: int, out: Captured, err: Captured) -> Ran:
         """What is in them when the run is over."""
         schedule = schedules.read(self.descriptors["record"])
-        return Ran(status, output, schedule, inputs.read(self.descriptors["inputs"]))
-
-
-def options_text(options: Mapping[str, object]) -> str:
-    """Options for the runtime, as native/runtime/options.h has them."""
-    return ":".join(f"{name}={value}" for name, value in options.items())
+        return Ran(status, out, err, schedule, inputs.read(self.descriptors["inputs"]))
 
 
 def run(
-    command: Sequence[str],
+    launch: Launch,
     *,
     seed: int = 0,
     scheduler: str = "random-walk",
     replay: Ran | None = None,
     trace: Path | None = None,
+    show: tuple[Sink, Sink] | None = None,
 ) -> Ran:
-    """Run under a policy and seed, or as an earlier run; with `trace`, note every operation."""
+    """Run under a policy and seed, or as an earlier run.
+
+    With `trace`, every operation is noted in that directory; with `show`, standard output and
+    standard error are handed on as they come.
+    """
     with ExitStack() as stack:
         memories = Memories(stack, replay)
         options: dict[str, object] = {"scheduler": scheduler, "seed": seed, **memories.descriptors}
@@ -65,13 +83,47 @@ def run(
             options["scheduler"] = "replay"
         if trace is not None:
             options["trace"] = trace
-        done = subprocess.run(
-            list(command),
-            env={**os.environ, VARIABLE: options_text(options)},
-            stdin=subprocess.DEVNULL,
+        process = subprocess.Popen(
+            launch.command,
+            cwd=launch.directory,
+            env=launch.environment_with(options),
+            stdin=stack.enter_context(memory("stdin", launch.stdin)),
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=subprocess.PIPE,
             pass_fds=list(memories.descriptors.values()),
-            check=False,
         )
-        return memories.ran(done.returncode, done.stdout)
+        with process:
+            out, err = _collect(process, show)
+        return memories.ran(process.returncode, out, err)
+
+
+def _collect(
+    process: subprocess.Popen[bytes], show: tuple[Sink, Sink] | None
+) -> tuple[Captured, Captured]:
+    captures = (Capture(), Capture())
+    with selectors.DefaultSelector() as selector:
+        for index, stream in enumerate((process.stdout, process.stderr)):
+            if stream is not None:
+                selector.register(stream, selectors.EVENT_READ, index)
+        while selector.get_map():
+            for key, _ in selector.select():
+                data = os.read(key.fd, 1 << 16)
+                if not data:
+                    selector.unregister(key.fileobj)
+                captures[key.data].add(data)
+                if show and data:
+                    show[key.data](data)
+    return captures[0].captured(), captures[1].captured()
+
+
+def show_on(out: IO[bytes], err: IO[bytes]) -> tuple[Sink, Sink]:
+    """Sinks that hand output on at once."""
+
+    def sink(stream: IO[bytes]) -> Sink:
+        def write(data: bytes) -> None:
+            stream.write(data)
+            stream.flush()
+
+        return write
+
+    return sink(out), sink(err)

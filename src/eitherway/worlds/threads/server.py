@@ -5,7 +5,6 @@ import array
 import os
 import socket
 import subprocess
-from collections.abc import Sequence
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
@@ -21,27 +20,30 @@ from eitherway.recording.layout import (
     CONTROL_VERSION,
     MessageType,
 )
-from eitherway.worlds.threads.run import VARIABLE, Memories, Ran, options_text
-from eitherway.worlds.threads.shared import content, memory
+from eitherway.worlds.threads.captured import Capture, Captured
+from eitherway.worlds.threads.launch import Launch, options_text
+from eitherway.worlds.threads.run import Memories, Ran
+from eitherway.worlds.threads.shared import memory, parts
 
 
 class Server:
     """A loaded program that runs as often as asked, one run at a time."""
 
-    def __init__(self, command: Sequence[str], *, threads: int = 0) -> None:
+    def __init__(self, launch: Launch, *, threads: int = 0) -> None:
         """Start it; `threads` are made ready before the first run."""
         ours, theirs = socket.socketpair()
         with theirs:
             number = theirs.fileno()
             self._process = subprocess.Popen(
-                list(command),
-                env={**os.environ, VARIABLE: f"server={number}:threads={threads}"},
+                launch.command,
+                cwd=launch.directory,
+                env=launch.environment_with({"server": number, "threads": threads}),
                 pass_fds=[number],
                 stdin=subprocess.DEVNULL,
             )
         self._socket = ours
         self._sent = 0
-        self._input = os.open(os.devnull, os.O_RDONLY)
+        self._stdin = launch.stdin
         try:
             self._receive(MessageType.HELLO, CONTROL_HELLO.size)
         except BaseException:
@@ -54,14 +56,15 @@ class Server:
         """One run in a process of its own."""
         with ExitStack() as stack:
             memories = Memories(stack, replay)
-            output = stack.enter_context(memory("output", b""))
+            stdin = stack.enter_context(memory("stdin", self._stdin))
+            out, err = (stack.enter_context(memory(name, b"")) for name in ("out", "err"))
             options = {"scheduler": "replay" if replay else scheduler, "seed": seed}
             shared = memories.descriptors.values()
-            self._send_run(options_text(options), [self._input, output, output, *shared])
+            self._send_run(options_text(options), [stdin, out, err, *shared])
             self._receive(MessageType.STARTED, CONTROL_STARTED.size)
             ended = CONTROL_ENDED.unpack(self._receive(MessageType.ENDED, CONTROL_ENDED.size))
             status = os.waitstatus_to_exitcode(ended[1])
-            return memories.ran(status, content(output, 0, os.fstat(output).st_size))
+            return memories.ran(status, _captured(out), _captured(err))
 
     def _send_run(self, options: str, descriptors: list[int]) -> None:
         tail = os.fsencode(options)
@@ -90,7 +93,6 @@ class Server:
         self._socket.close()
         self._process.kill()
         self._process.wait()
-        os.close(self._input)
 
     def __enter__(self) -> Self:
         """Closed at the end of the block."""
@@ -104,3 +106,10 @@ class Server:
     ) -> None:
         """Closes it."""
         self.close()
+
+
+def _captured(descriptor: int) -> Captured:
+    capture = Capture()
+    for part in parts(descriptor, 0, os.fstat(descriptor).st_size):
+        capture.add(part)
+    return capture.captured()

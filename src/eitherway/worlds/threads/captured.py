@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program wrote: all of it compared, only the beginning kept."""
+
+import hashlib
+from dataclasses import dataclass, field
+
+KEPT = 1 << 20  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """Equal when every byte was equal."""
+
+    size: int = 0
+    digest: str = hashlib.sha256(b"").hexdigest()
+    beginning: bytes = field(default=b"", compare=False)
+
+
+class Capture:
+    """Takes output as it comes."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self._size = 0
+        self._beginning = bytearray()
+
+    def add(self, data: bytes) -> None:
+        """The next part."""
+        self._hash.update(data)
+        self._size += len(data)
+        self._beginning += data[: KEPT - len(self._beginning)]
+
+    def captured(self) -> Captured:
+        """All of it."""
+        return Captured(self._size, self._hash.hexdigest(), bytes(self._beginning))

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All that a program is started with, so that it can be started the same way again."""
+
+import ctypes
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+VARIABLE = "EITHERWAY_OPTIONS"
+_WIDTH = 256  # of the options: a longer text would move the program's stack
+_NO_RANDOM_ADDRESSES = 0x0040000  # ADDR_NO_RANDOMIZE
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A command in its surroundings."""
+
+    command: tuple[str, ...]
+    directory: str
+    environment: Mapping[str, str]
+    stdin: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    def here(cls, command: Sequence[str], stdin: bytes = b"") -> "Launch":
+        """A command in the surroundings of this process."""
+        kept = {name: value for name, value in os.environ.items() if name != VARIABLE}
+        return cls(tuple(command), os.getcwd(), kept, stdin)
+
+    def environment_with(self, options: Mapping[str, object]) -> dict[str, str]:
+        """The environment with options for the runtime, as native/runtime/options.h has them."""
+        return {**self.environment, VARIABLE: options_text(options)}
+
+
+def options_text(options: Mapping[str, object]) -> str:
+    """Always as long, so that what lies above the stack is."""
+    text = ":".join(f"{name}={value}" for name, value in options.items())
+    return text.ljust(_WIDTH, ":")
+
+
+def fix_addresses() -> bool:
+    """Programs that are started from now on have the same addresses in every run.
+
+    False where that is refused, as in a default container: schedules replay all the same, unless
+    the program itself does something that depends on addresses.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    current = libc.personality(0xFFFFFFFF)
+    return bool(libc.personality(current | _NO_RANDOM_ADDRESSES) != -1)

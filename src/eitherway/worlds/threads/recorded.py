@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run into a recording and out of it again: how it was started, its schedule, its input."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eitherway.errors import BadInput
+from eitherway.machine.elf import build_id
+from eitherway.model.trace import Table, Trace
+from eitherway.model.words import World
+from eitherway.recording.layout import INPUTS_ITEM, BlockType
+from eitherway.recording.manifest import Host, Manifest
+from eitherway.recording.read import Input, Recording
+from eitherway.recording.store import Store
+from eitherway.recording.trace import add_trace
+from eitherway.recording.write import RecordingWriter, StreamWriter
+from eitherway.worlds.threads.captured import Captured
+from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.schedule import SWITCH, Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A run that can be done again."""
+
+    launch: Launch
+    ran: Ran
+
+
+def save(recorded: Recorded, store: Store, trace: Trace | None = None) -> Path:
+    """Keep a run in the store, with its trace if there is one; it becomes the latest."""
+    with store.new() as slot:
+        with RecordingWriter(slot.path, _manifest(recorded.launch)) as writer:
+            schedule = recorded.ran.schedule
+            writer.stream("schedule").rows(BlockType.CHOICES, _choices(schedule.switches))
+            stream = writer.stream("input")
+            _write_facts(stream, recorded)
+            for kind, thread, data in _items(recorded.ran.inputs):
+                stream.input(kind, thread, data)
+            if trace is not None:
+                add_trace(writer, trace)
+        store.publish(slot.path)
+        return slot.path
+
+
+def load(recording: Recording) -> Recorded:
+    """The run that `save` kept; refused when the program has changed since."""
+    inputs = list(recording.inputs())
+    facts = {item.kind: item.data for item in inputs if item.kind >= _Kind.FACTS}
+    try:
+        told = json.loads(facts[_Kind.FACTS])
+        launch = Launch(
+            recording.manifest.command, told["directory"], told["environment"], facts[_Kind.STDIN]
+        )
+        out = _captured(told["out"], facts[_Kind.OUT])
+        err = _captured(told["err"], facts[_Kind.ERR])
+        schedule = Schedule(told["steps"], told["hash"], _switches(recording.choices()))
+        ran = Ran(told["status"], out, err, schedule, _packed(inputs))
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"{recording.path} is no recording of a run of threads") from error
+    _refuse_other_build(recording)
+    return Recorded(launch, ran)
+
+
+def program_of(launch: Launch) -> str:
+    """The file that the command starts."""
+    path = launch.environment.get("PATH", os.defpath)
+    found = shutil.which(launch.command[0], path=path)
+    return os.path.join(launch.directory, found or launch.command[0])
+
+
+def _manifest(launch: Launch) -> Manifest:
+    program = program_of(launch)
+    return Manifest(
+        world=World.THREADS,
+        recorded_by="runtime",
+        command=launch.command,
+        build_ids={program: build_id(Path(program))},
+        host=Host.here(),
+        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+
+
+def _refuse_other_build(recording: Recording) -> None:
+    for program, recorded in recording.manifest.build_ids.items():
+        if not Path(program).exists():
+            raise BadInput(f"{recording.path} was recorded of {program}, which is gone")
+        if build_id(Path(program)) != recorded:
+            raise BadInput(
+                f"{recording.path} was recorded of another build of {program}",
+                fix="record again, or go back to the build that was recorded",
+            )
+
+
+# --- what is told about the run as a whole
+
+
+class _Kind(IntEnum):
+    """Numbers of the `input` block beside those of native/runtime/input.h."""
+
+    FACTS = 256  # JSON
+    STDIN = 257
+    OUT = 258  # the beginning of what it wrote
+    ERR = 259
+
+
+def _write_facts(stream: StreamWriter, recorded: Recorded) -> None:
+    ran, launch = recorded.ran, recorded.launch
+    told = {
+        "directory": launch.directory,
+        "environment": dict(launch.environment),
+        "status": ran.status,
+        "steps": ran.schedule.steps,
+        "hash": ran.schedule.hash,
+        "out": [ran.out.size, ran.out.digest],
+        "err": [ran.err.size, ran.err.digest],
+    }
+    stream.input(_Kind.FACTS, 0, json.dumps(told).encode())
+    stream.input(_Kind.STDIN, 0, launch.stdin)
+    stream.input(_Kind.OUT, 0, ran.out.beginning)
+    stream.input(_Kind.ERR, 0, ran.err.beginning)
+
+
+def _captured(told: list[Any], beginning: bytes) -> Captured:
+    size, digest = told
+    return Captured(int(size), str(digest), beginning)
+
+
+# --- the schedule: four numbers a switch
+
+
+def _choices(switches: Table) -> Table:
+    columns = [
+        switches["steps"] & 0xFFFFFFFF,
+        switches["steps"] >> 32,
+        switches["choice"],
+        switches["kind"],
+    ]
+    rows: Table = np.stack([column.astype("<u4") for column in columns], axis=1).reshape(-1)
+    return rows
+
+
+def _switches(choices: Table) -> Table:
+    return np.frombuffer(choices.astype("<u4").tobytes(), dtype=SWITCH)
+
+
+# --- the input, as native/runtime/input.c lays it out
+
+
+def _items(inputs: bytes) -> Iterator[tuple[int, int, bytes]]:
+    at = 0
+    while at < len(inputs):
+        kind, thread, length = INPUTS_ITEM.unpack_from(inputs, at)
+        at += INPUTS_ITEM.size
+        yield kind, thread, inputs[at : at + length]
+        at += _padded(length)
+
+
+def _packed(inputs: Iterable[Input]) -> bytes:
+    parts = []
+    for item in inputs:
+        if item.kind >= _Kind.FACTS:
+            continue
+        parts.append(INPUTS_ITEM.pack(item.kind, item.actor, len(item.data)))
+        parts.append(item.data.ljust(_padded(len(item.data)), b"\0"))
+    return b"".join(parts)
+
+
+def _padded(size: int) -> int:
+    return (size + 7) & ~7
