@@ -30,7 +30,12 @@ void ew_clock_jump(int64_t when) {
 void ew_clock_start(void) {
     raw3(SYS_clock_gettime, CLOCK_REALTIME, (long)&base[0], 0);
     raw3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&base[1], 0);
+}
+
+void ew_clock_begin(void) {
+    ew_clock_start();
     ew_input(EW_INPUT_START, base, sizeof base, sizeof base);
+    elapsed = 0;
 }
 
 static bool is_virtual(clockid_t clock) {

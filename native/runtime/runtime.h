@@ -66,6 +66,11 @@ extern struct ew_thread *ew_self; // who runs; never NULL once started
 extern bool ew_running;           // false before start-up is over: calls go straight to libc
 extern uint8_t ew_has_fsgsbase;
 
+// --- start.c
+
+// The run begins: what happens from here on is scheduled and recorded.
+void ew_begin(void);
+
 // --- scheduler.c
 
 // Why the scheduler is asked.
@@ -99,7 +104,8 @@ uint32_t ew_pick(uint32_t count);
 void ew_make_ready(struct ew_thread *thread);
 void ew_unblock(struct ew_thread *thread, bool timed_out);
 _Noreturn void ew_leave(void); // the running thread has ended: never comes back
-void ew_scheduler_start(struct ew_thread *first, const char *policy, uint64_t seed);
+void ew_scheduler_start(struct ew_thread *first);
+void ew_scheduler_begin(const char *policy, uint64_t seed);
 
 uint32_t ew_thread_count(void);
 struct ew_thread *ew_thread_at(uint32_t id);
@@ -124,6 +130,7 @@ extern uintptr_t *ew_frames; // next free entry of the running thread's shadow s
 int64_t ew_now(void);             // virtual nanoseconds
 void ew_clock_jump(int64_t when); // nobody can go on before
 void ew_clock_start(void);
+void ew_clock_begin(void); // from zero again, and recorded
 int64_t ew_deadline(clockid_t clock, const struct timespec *when);
 int64_t ew_deadline_in(const struct timespec *length);
 

@@ -246,13 +246,20 @@ static const struct ew_policy *policy_named(const char *name) {
     ew_cannot("there is no scheduler of that name");
 }
 
-void ew_scheduler_start(struct ew_thread *first, const char *name, uint64_t seed) {
+void ew_scheduler_start(struct ew_thread *first) {
     threads = ew_pages(THREADS_MAX * sizeof *threads);
     ready = ew_pages(THREADS_MAX * sizeof *ready);
-    policy = policy_named(name);
-    policy->start(seed);
+    policy = &ew_policy_round_robin;
     ew_thread_add(first);
     ew_self = first;
     ew_frames = first->frames;
+    grant_accesses();
+}
+
+void ew_scheduler_begin(const char *name, uint64_t seed) {
+    policy = policy_named(name);
+    policy->start(seed);
+    ew_steps = 0;
+    decisions = 0;
     grant_accesses();
 }

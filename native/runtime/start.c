@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime takes over before any constructor of the program or its libraries runs.
+// The runtime takes over before any constructor of the program or its libraries runs; the run that
+// is scheduled and recorded begins with the program's own.
 #include "descriptors.h"
 #include "input.h"
 #include "options.h"
@@ -56,10 +57,14 @@ static char *variable(char **environment) {
     return NULL;
 }
 
+static struct ew_options options;
+static bool begun;
+
+// The libraries' own constructors run between the two, alone and without being recorded: they cost
+// a served run nothing, and some are slow (libgcc asks the processor what it is).
 static void start(int count, char **arguments, char **environment) {
     (void)count;
     (void)arguments;
-    struct ew_options options;
     ew_has_fsgsbase = (getauxval(AT_HWCAP2) & 2) != 0;
     char *text = variable(environment);
     ew_options_read(text, &options);
@@ -67,6 +72,15 @@ static void start(int count, char **arguments, char **environment) {
         memset(text, ':', strlen(text)); // the descriptors mean nothing to the program's children
     ew_threads_start(&first_thread);
     ew_specific_start(&first_thread);
+    ew_clock_start();
+    ew_scheduler_start(&first_thread);
+    ew_running = true;
+}
+
+void ew_begin(void) {
+    if (begun)
+        return;
+    begun = true;
     if (options.server >= 0) {
         ew_threads_prepare(options.threads);
         ew_serve(options.server, &options);
@@ -76,15 +90,19 @@ static void start(int count, char **arguments, char **environment) {
     if (options.given >= 0)
         ew_input_replay(options.given);
     ew_descriptors_start();
-    ew_clock_start();
+    ew_clock_begin();
     if (options.record >= 0)
         ew_schedule_record(options.record);
     if (options.replay >= 0)
         ew_schedule_replay(options.replay);
-    ew_scheduler_start(&first_thread, options.scheduler, options.seed);
+    ew_scheduler_begin(options.scheduler, options.seed);
     if (options.trace)
         ew_trace_start(options.trace);
-    ew_running = true;
+}
+
+// The first of the program itself: a library that is ours may begin earlier, with a thread.
+__attribute__((constructor(101))) static void begin_with_the_program(void) {
+    ew_begin();
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const starter)(int, char **,

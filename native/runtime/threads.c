@@ -225,6 +225,7 @@ EW_EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes
                              void *(*function)(void *), void *argument) {
     if (!ew_running)
         ew_cannot("a thread was created before the runtime was ready");
+    ew_begin();
     struct ew_thread *thread = thread_create(function, argument);
     int error = donor_take(&thread->donor);
     if (!error)
