@@ -85,10 +85,10 @@ def _debug(recorded: "Recorded") -> NoReturn:
     if gdb is None:
         raise Unavailable("--gdb needs gdb", fix="apt-get install gdb")
     stack = ExitStack()  # never left: what replaces this process needs the descriptors
-    memories = Memories(stack, recorded.ran)
-    for descriptor in memories.descriptors.values():
+    descriptors = stack.enter_context(Memories(stack).options(recorded.ran))
+    for descriptor in descriptors.values():
         os.set_inheritable(descriptor, True)
-    options = {"scheduler": "replay", **memories.descriptors}
+    options = {"scheduler": "replay", **descriptors}
     os.chdir(recorded.launch.directory)
     settings = (
         "set startup-with-shell off",

@@ -4,8 +4,8 @@
 import os
 import selectors
 import subprocess
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -44,22 +44,28 @@ class Ran:
 
 
 class Memories:
-    """The memories that a run shares with us; their descriptors, by the option that names them."""
+    """The memories that runs share with us, one run at a time; given back with the stack."""
 
-    def __init__(self, stack: ExitStack, replay: Ran | None) -> None:
-        """Given back when the stack is left."""
-        self.descriptors = {
-            "record": stack.enter_context(schedules.empty()),
-            "inputs": stack.enter_context(inputs.empty()),
-        }
-        if replay is not None:
-            self.descriptors["replay"] = stack.enter_context(schedules.filled(replay.schedule))
-            self.descriptors["given"] = stack.enter_context(inputs.filled(replay.inputs))
+    def __init__(self, stack: ExitStack) -> None:
+        self.record = stack.enter_context(schedules.empty())
+        self.inputs = stack.enter_context(inputs.empty())
+
+    @contextmanager
+    def options(self, replay: Ran | None) -> Iterator[dict[str, int]]:
+        """Descriptors for the next run, by the option that names them."""
+        schedules.clear(self.record)
+        inputs.clear(self.inputs)
+        own = {"record": self.record, "inputs": self.inputs}
+        if replay is None:
+            yield own
+            return
+        filled = (schedules.filled(replay.schedule), inputs.filled(replay.inputs))
+        with filled[0] as schedule, filled[1] as given:
+            yield {**own, "replay": schedule, "given": given}
 
     def ran(self, status: int, out: Captured, err: Captured) -> Ran:
         """What is in them when the run is over."""
-        schedule = schedules.read(self.descriptors["record"])
-        return Ran(status, out, err, schedule, inputs.read(self.descriptors["inputs"]))
+        return Ran(status, out, err, schedules.read(self.record), inputs.read(self.inputs))
 
 
 def run(
@@ -77,8 +83,9 @@ def run(
     standard error are handed on as they come.
     """
     with ExitStack() as stack:
-        memories = Memories(stack, replay)
-        options: dict[str, object] = {"scheduler": scheduler, "seed": seed, **memories.descriptors}
+        memories = Memories(stack)
+        descriptors = stack.enter_context(memories.options(replay))
+        options: dict[str, object] = {"scheduler": scheduler, "seed": seed, **descriptors}
         if replay is not None:
             options["scheduler"] = "replay"
         if trace is not None:
@@ -90,7 +97,7 @@ def run(
             stdin=stack.enter_context(memory("stdin", launch.stdin)),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            pass_fds=list(memories.descriptors.values()),
+            pass_fds=list(descriptors.values()),
         )
         with process:
             out, err = _collect(process, show)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A schedule: which thread went on when, in memory that a target fills or follows."""
 
+import os
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -24,10 +25,17 @@ class Schedule:
     diverged_at: int = 0
 
 
+_EMPTY = SCHEDULE_HEAD.pack(0, 0, 0, ROOM, 0)
+
+
 def empty() -> AbstractContextManager[int]:
     """A descriptor of memory for a target to note its schedule in."""
-    size = SCHEDULE_HEAD.size + ROOM * SCHEDULE_SWITCH.size
-    return memory("schedule", SCHEDULE_HEAD.pack(0, 0, 0, ROOM, 0), size)
+    return memory("schedule", _EMPTY, len(_EMPTY) + ROOM * SCHEDULE_SWITCH.size)
+
+
+def clear(descriptor: int) -> None:
+    """Empty again; what is behind the head is not looked at."""
+    os.pwrite(descriptor, _EMPTY, 0)
 
 
 def filled(schedule: Schedule) -> AbstractContextManager[int]:

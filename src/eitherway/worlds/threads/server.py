@@ -43,7 +43,10 @@ class Server:
             )
         self._socket = ours
         self._sent = 0
-        self._stdin = launch.stdin
+        self._stack = ExitStack()
+        self._memories = Memories(self._stack)
+        self._input = self._stack.enter_context(memory("stdin", launch.stdin))
+        self._outputs = [self._stack.enter_context(memory(name, b"")) for name in ("out", "err")]
         try:
             self._receive(MessageType.HELLO, CONTROL_HELLO.size)
         except BaseException:
@@ -54,17 +57,18 @@ class Server:
         self, *, seed: int = 0, scheduler: str = "random-walk", replay: Ran | None = None
     ) -> Ran:
         """One run in a process of its own."""
-        with ExitStack() as stack:
-            memories = Memories(stack, replay)
-            stdin = stack.enter_context(memory("stdin", self._stdin))
-            out, err = (stack.enter_context(memory(name, b"")) for name in ("out", "err"))
-            options = {"scheduler": "replay" if replay else scheduler, "seed": seed}
-            shared = memories.descriptors.values()
-            self._send_run(options_text(options), [stdin, out, err, *shared])
+        options = {"scheduler": "replay" if replay else scheduler, "seed": seed}
+        for descriptor in self._outputs:
+            os.ftruncate(descriptor, 0)
+        for descriptor in (self._input, *self._outputs):
+            os.lseek(descriptor, 0, os.SEEK_SET)
+        with self._memories.options(replay) as shared:
+            standard = [self._input, *self._outputs]
+            self._send_run(options_text(options), [*standard, *shared.values()])
             self._receive(MessageType.STARTED, CONTROL_STARTED.size)
             ended = CONTROL_ENDED.unpack(self._receive(MessageType.ENDED, CONTROL_ENDED.size))
-            status = os.waitstatus_to_exitcode(ended[1])
-            return memories.ran(status, _captured(out), _captured(err))
+        status = os.waitstatus_to_exitcode(ended[1])
+        return self._memories.ran(status, *map(_captured, self._outputs))
 
     def _send_run(self, options: str, descriptors: list[int]) -> None:
         tail = os.fsencode(options)
@@ -93,6 +97,7 @@ class Server:
         self._socket.close()
         self._process.kill()
         self._process.wait()
+        self._stack.close()
 
     def __enter__(self) -> Self:
         """Closed at the end of the block."""
