@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Made-up traces of any size and several shapes, column by column, the same for the same seed."""
+"""Made-up traces of any size and several shapes, column by column, the same for the same seed.
+
+Code is made of procedures of four places each; an actor runs one after the other, each on one
+object. What a place does is fixed, as in a program. `scattered` alone has places at random.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +23,9 @@ from eitherway.model.trace import (
     Table,
     Trace,
 )
-from eitherway.model.words import EdgeKind, OpKind, World
+from eitherway.model.words import EdgeKind, OpFlag, OpKind, World
+
+STEPS = 4  # of a procedure
 
 Column = npt.NDArray[np.int64]
 
@@ -36,33 +42,39 @@ class Size:
 
 def locked(size: Size) -> Trace:
     """No race: each object has its lock; acquire, load, store, release, one section at a time."""
-    rng = np.random.default_rng(1)
-    sections = size.operations // 4
-    actor = rng.integers(0, size.actors, sections)
-    thing = rng.integers(0, size.objects // 2, sections)
-    kinds = np.array([OpKind.ACQUIRE, OpKind.LOAD, OpKind.STORE, OpKind.RELEASE])
-    data = 1 + np.repeat(thing, 4)
-    lock = data + size.objects // 2
-    is_lock = np.tile([True, False, False, True], sections)
+    calls = _Calls(size, seed=1)
+    thing = calls.rng.integers(0, size.objects // 2, calls.count)
+    kinds = [OpKind.ACQUIRE, OpKind.LOAD, OpKind.STORE, OpKind.RELEASE]
+    data = 1 + np.repeat(thing, STEPS)
+    is_lock = np.tile([True, False, False, True], calls.count)
     return _trace(
         size,
-        actor=np.repeat(actor, 4),
-        kind=np.tile(kinds, sections),
-        range_=np.where(is_lock, lock, data),
-        stack=1 + rng.integers(0, size.places, 4 * sections),
-        edges=_handed_on(thing, kind=EdgeKind.CHANCE),
+        actor=calls.actor,
+        kind=np.tile(kinds, calls.count),
+        touches=np.where(is_lock, data + size.objects // 2, data),
+        stack=calls.stack,
+        edges=_handed_on(thing),
     )
 
 
-def _handed_on(thing: Column, kind: EdgeKind) -> Table:
-    """From the release of each section to the next acquire of the same lock."""
-    order = np.argsort(thing, kind="stable")
-    follows = thing[order][1:] == thing[order][:-1]
-    edges = np.zeros(int(follows.sum()), dtype=EDGE)
-    edges["source"] = 4 * order[:-1][follows] + 3
-    edges["target"] = 4 * order[1:][follows]
-    edges["kind"] = kind
-    return edges
+def nested(size: Size) -> Trace:
+    """Two locks of all, taken in the order of their numbers but for one time in a hundred."""
+    calls = _Calls(size, seed=3)
+    pair = calls.rng.integers(0, size.objects, (calls.count, 2))
+    pair[:, 1] += pair[:, 0] == pair[:, 1]
+    pair %= size.objects
+    pair.sort(axis=1)
+    odd = calls.rng.random(calls.count) < 0.01
+    pair[odd] = pair[odd, ::-1]
+    kinds = [OpKind.ACQUIRE, OpKind.ACQUIRE, OpKind.RELEASE, OpKind.RELEASE]
+    return _trace(
+        size,
+        actor=calls.actor,
+        kind=np.tile(kinds, calls.count),
+        touches=1 + pair[:, [0, 1, 1, 0]].ravel(),
+        stack=calls.stack,
+        edges=np.zeros(0, dtype=EDGE),
+    )
 
 
 def unordered(size: Size) -> Trace:
@@ -76,28 +88,97 @@ def meeting(size: Size) -> Trace:
 
 
 def read_mostly(size: Size) -> Trace:
-    """One store in a hundred accesses, and a random edge at every tenth operation."""
+    """One place in a hundred stores, and there is a random edge at every tenth operation."""
     return _accesses(size, stores=0.01, edges=size.operations // 10)
 
 
 def hot(size: Size) -> Trace:
     """All actors on one object, and a random edge at every other operation."""
-    return _accesses(
-        Size(size.operations, size.actors, 1, size.places), stores=0.3, edges=size.operations // 2
+    return _accesses(replace(size, objects=1), stores=0.3, edges=size.operations // 2)
+
+
+def overlapping(size: Size) -> Trace:
+    """As `meeting`, on parts of a thousandth of the objects that overlap one another."""
+    trace = meeting(size)
+    rng = np.random.default_rng(4)
+    ranges = trace.ranges.copy()
+    ranges["object"][1:] = 1 + np.arange(size.objects) // 1_000
+    ranges["lo"][1:] = rng.integers(0, 8_000, size.objects)
+    ranges["hi"][1:] = ranges["lo"][1:] + rng.integers(1, 64, size.objects)
+    return replace(trace, ranges=ranges)
+
+
+def scattered(size: Size) -> Trace:
+    """As `unordered`, with every access at any place: as many pairs of places as there can be."""
+    trace = unordered(size)
+    rng = np.random.default_rng(5)
+    operations = trace.operations.copy()
+    operations["stack"] = 1 + rng.integers(0, size.places, len(operations))
+    return replace(trace, operations=operations)
+
+
+def streams(size: Size) -> Trace:
+    """Pipes between processes: writers WAKE, a reader WAITs for the write before; 16 writes ahead."""
+    rng = np.random.default_rng(6)
+    count, pipes = size.operations // 2, max(size.objects // 100, 1)
+    pipe = rng.integers(0, pipes, count)
+    writer = (2 * pipe + rng.integers(0, 2, count)) % size.actors
+    reader = (2 * pipe + 2) % size.actors
+    ahead = min(16, count)
+    kind = np.r_[np.full(count, int(OpKind.WAKE)), np.full(count, int(OpKind.WAIT))]
+    seen = np.argsort(np.r_[np.arange(count), np.arange(count) + ahead], kind="stable")
+    position = np.empty(2 * count, dtype=np.int64)
+    position[seen] = np.arange(2 * count)
+    edges = np.zeros(count, dtype=EDGE)
+    edges["source"], edges["target"] = position[:count], position[count:]
+    edges["kind"] = EdgeKind.INHERENT
+    flags = np.r_[np.full(count, int(OpFlag.CUMULATIVE)), np.full(count, int(OpFlag.WILDCARD))]
+    trace = _trace(
+        size,
+        actor=np.r_[writer, reader][seen],
+        kind=kind[seen],
+        touches=1 + np.r_[pipe, pipe][seen],
+        stack=1 + rng.integers(0, size.places, 2 * count),
+        edges=edges,
     )
+    trace.operations["flags"] = flags[seen]
+    return replace(trace, world=World.PROCESSES)
+
+
+class _Calls:
+    """Calls of procedures, and their columns of operations."""
+
+    def __init__(self, size: Size, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.count = size.operations // STEPS
+        self.actor = np.repeat(self.rng.integers(0, size.actors, self.count), STEPS)
+        procedure = np.repeat(self.rng.integers(0, size.places // STEPS, self.count), STEPS)
+        self.stack = 1 + procedure * STEPS + np.tile(np.arange(STEPS), self.count)
 
 
 def _accesses(size: Size, stores: float, edges: int) -> Trace:
-    rng = np.random.default_rng(2)
-    count = size.operations
+    calls = _Calls(size, seed=2)
+    touches = 1 + calls.rng.integers(0, size.objects, calls.count)
+    stored = calls.rng.random(size.places + 1) < stores
     return _trace(
         size,
-        actor=rng.integers(0, size.actors, count),
-        kind=np.where(rng.random(count) < stores, int(OpKind.STORE), int(OpKind.LOAD)),
-        range_=1 + rng.integers(0, size.objects, count),
-        stack=1 + rng.integers(0, size.places, count),
-        edges=_random_edges(rng, count, edges),
+        actor=calls.actor,
+        kind=np.where(stored[calls.stack], int(OpKind.STORE), int(OpKind.LOAD)),
+        touches=np.repeat(touches, STEPS),
+        stack=calls.stack,
+        edges=_random_edges(calls.rng, calls.count * STEPS, edges),
     )
+
+
+def _handed_on(thing: Column) -> Table:
+    """From the release of each section to the next acquire of the same lock."""
+    order = np.argsort(thing, kind="stable")
+    follows = thing[order][1:] == thing[order][:-1]
+    edges = np.zeros(int(follows.sum()), dtype=EDGE)
+    edges["source"] = STEPS * order[:-1][follows] + STEPS - 1
+    edges["target"] = STEPS * order[1:][follows]
+    edges["kind"] = EdgeKind.CHANCE
+    return edges
 
 
 def _random_edges(rng: np.random.Generator, operations: int, count: int) -> Table:
@@ -110,26 +191,29 @@ def _random_edges(rng: np.random.Generator, operations: int, count: int) -> Tabl
     return edges
 
 
-def _trace(  # noqa: PLR0913 - the columns of a trace
-    size: Size, *, actor: Column, kind: Column, range_: Column, stack: Column, edges: Table
+def _trace(
+    size: Size, *, actor: Column, kind: Column, touches: Column, stack: Column, edges: Table
 ) -> Trace:
     operations = np.zeros(len(actor), dtype=OPERATION)
     operations["actor"], operations["kind"] = actor, kind
-    operations["range"], operations["stack"] = range_, stack
+    operations["range"], operations["stack"] = touches, stack
+    place = np.arange(size.places + 1)
     return Trace(
         world=World.THREADS,
-        strings=("", "memory"),
-        actors=_numbered(ACTOR, size.actors, parent=0, started_by=NO_OPERATION),
-        objects=_numbered(OBJECT, size.objects + 1, kind=1),
-        ranges=_numbered(RANGE, size.objects + 1, object=np.arange(size.objects + 1), hi=8),
-        places=_numbered(PLACE, size.places + 1, line=np.arange(size.places + 1)),
-        stacks=_numbered(STACK, size.places + 1, place=np.arange(size.places + 1)),
+        strings=("", "memory", *(f"f{i}" for i in range(size.places // STEPS + 1))),
+        actors=_table(ACTOR, size.actors, parent=0, started_by=NO_OPERATION),
+        objects=_table(OBJECT, size.objects + 1, kind=1),
+        ranges=_table(RANGE, size.objects + 1, object=np.arange(size.objects + 1), hi=8),
+        places=_table(
+            PLACE, len(place), line=place, function=2 + np.maximum(place - 1, 0) // STEPS
+        ),
+        stacks=_table(STACK, len(place), place=place),
         operations=operations,
         edges=edges,
     )
 
 
-def _numbered(dtype: np.dtype[np.void], count: int, **columns: int | Column) -> Table:
+def _table(dtype: np.dtype[np.void], count: int, **columns: int | Column) -> Table:
     table = np.zeros(count, dtype=dtype)
     for name, column in columns.items():
         table[name] = column
@@ -138,8 +222,12 @@ def _numbered(dtype: np.dtype[np.void], count: int, **columns: int | Column) -> 
 
 SHAPES: dict[str, Callable[[Size], Trace]] = {
     "locked": locked,
+    "nested": nested,
     "unordered": unordered,
     "meeting": meeting,
     "read-mostly": read_mostly,
     "hot": hot,
+    "overlapping": overlapping,
+    "scattered": scattered,
+    "streams": streams,
 }

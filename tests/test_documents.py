@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The console blocks of README and docs, typed as a person would type them.
 
-In a ```console block a line `$ command` is run by sh in an empty directory with the installed tool
-on the PATH. The lines below it are what it prints, both streams; a line `...` stands for any number
+In a ```console block a line `$ command` is run by sh in a directory that has nothing in it but the
+project's examples/, with the installed tool on the PATH. The lines below it are what it prints, both streams; a line `...` stands for any number
 of lines, and `...` inside a line for any text. `[exit N]` is its exit code where that is not 0.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -69,6 +70,7 @@ def test_a_console_block_does_what_it_says(where: str, block: str, tmp_path: Pat
         "NO_COLOR": "1",
         "COLUMNS": "100",
     }
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     for step in steps(block):
         run = subprocess.run(
             ["sh", "-c", step.command],

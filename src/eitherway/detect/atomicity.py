@@ -10,6 +10,7 @@ Cost: as `load_store`, on the pairs of consecutive accesses and the accesses the
 """
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
@@ -36,6 +37,14 @@ def pattern(first: OpKind, remote: OpKind, second: OpKind) -> str:
     letters = [_READS[kind] + _WRITES[kind] for kind in (first, remote, second)]
     made = (p for p in PATTERNS if all(x in can for x, can in zip(p, letters, strict=True)))
     return next(made, "")
+
+
+# Kinds of the first, the second and the remote access, as numbers.
+_SPOILT = frozenset(
+    (int(first), int(second), int(remote))
+    for first, second, remote in product(_READS, repeat=3)
+    if pattern(first, remote, second)
+)
 
 
 def find(order: Order) -> list[Race]:
@@ -123,11 +132,9 @@ class _Sides:
 
     def conflict(self, one: int, other: int) -> bool:
         """Whether the access can come between the accesses of the pair and spoils them."""
-        pair, single = min(one, other), max(one, other)
-        first, second = self._kinds[pair]
-        if not pattern(OpKind(first), OpKind(self._kinds[single][0]), OpKind(second)):
-            return False
-        return not self.holdings.exclude(self._held[pair], self._held[single])
+        pair, single = (one, other) if one < other else (other, one)
+        spoilt = (*self._kinds[pair], *self._kinds[single]) in _SPOILT
+        return spoilt and not self.holdings.exclude(self._held[pair], self._held[single])
 
 
 class _Holdings:

@@ -5,9 +5,9 @@
 orders the two.
 
 *possible*: a WAKE U ended a WAIT W, but nothing orders U and the begin of W, and no lock sees to it
-that the waiter notices what U would have told it. W begins with the operation of its actor just before
-it; if that is a RELEASE, the lock released is the mutex of the wait. The waiter then would have
-noticed if it had looked, since it took the mutex, at something that the waker stored
+that the waiter notices what U would have told it. W begins with the operation of its actor just
+before it; if that is a RELEASE, the lock released is the mutex of the wait. The waiter would have
+noticed if, since it took the mutex, it had looked at something that the waker stored
 
 * before U, with the mutex held at that store or at U, or
 * within one holding of the mutex with U.

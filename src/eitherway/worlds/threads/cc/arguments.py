@@ -42,74 +42,20 @@ class Stage(Enum):
     LINK = auto()
 
 
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # Options whose value is the next word. Those with a value in the same word need no table.
-_VALUED = frozenset(
-    [
-        "-A",
-        "-B",
-        "-D",
-        "-F",
-        "-G",
-        "-I",
-        "-L",
-        "-MF",
-        "-MQ",
-        "-MT",
-        "-T",
-        "-U",
-        "-Xanalyzer",
-        "-Xassembler",
-        "-Xclang",
-        "-Xlinker",
-        "-Xpreprocessor",
-        "-arch",
-        "-aux-info",
-        "-dumpbase",
-        "-dumpbase-ext",
-        "-dumpdir",
-        "-e",
-        "-h",
-        "-idirafter",
-        "-imacros",
-        "-imultiarch",
-        "-imultilib",
-        "-include",
-        "-include-pch",
-        "-iprefix",
-        "-iquote",
-        "-isysroot",
-        "-isystem",
-        "-ivfsoverlay",
-        "-iwithprefix",
-        "-iwithprefixbefore",
-        "-l",
-        "-mllvm",
-        "-o",
-        "-rpath",
-        "-serialize-diagnostics",
-        "-target",
-        "-u",
-        "-wrapper",
-        "-x",
-        "-z",
-        "--config",
-        "--define-macro",
-        "--entry",
-        "--for-assembler",
-        "--for-linker",
-        "--imacros",
-        "--include",
-        "--include-directory",
-        "--language",
-        "--library-directory",
-        "--output",
-        "--param",
-        "--serialize-diagnostics",
-        "--sysroot",
-        "--undefine-macro",
-        "-working-directory",
-    ]
-)
+_VALUED = _set("""
+    -A -B -D -F -G -I -L -MF -MQ -MT -T -U -Xanalyzer -Xassembler -Xclang -Xlinker -Xpreprocessor
+    -arch -aux-info -dumpbase -dumpbase-ext -dumpdir -e -h -idirafter -imacros -imultiarch
+    -imultilib -include -include-pch -iprefix -iquote -isysroot -isystem -ivfsoverlay -iwithprefix
+    -iwithprefixbefore -l -mllvm -o -rpath -serialize-diagnostics -target -u -working-directory
+    -wrapper -x -z --config --define-macro --entry --for-assembler --for-linker --imacros --include
+    --include-directory --language --library-directory --output --param --serialize-diagnostics
+    --sysroot --undefine-macro
+""")
 _LONG = {
     "--output": "-o",
     "--language": "-x",
@@ -126,81 +72,17 @@ _LONG = {
     "--dependencies": "-M",
     "--user-dependencies": "-MM",
 }
-_QUESTIONS = frozenset(
-    [
-        "--version",
-        "--help",
-        "--target-help",
-        "-dumpversion",
-        "-dumpfullversion",
-        "-dumpmachine",
-        "-dumpspecs",
-        "-cc1",
-        "-cc1as",
-    ]
-)
-_QUESTION_STARTS = ("-print-", "--print-", "--help=", "-dumpspecs")
-_NO_LINK = frozenset(
-    [
-        "-c",
-        "-S",
-        "-E",
-        "-M",
-        "-MM",
-        "-fsyntax-only",
-        "--precompile",
-        "-emit-ast",
-        "--analyze",
-        "-emit-pch",
-    ]
-)
-_SOURCES = frozenset(
-    [
-        ".c",
-        ".i",
-        ".ii",
-        ".cc",
-        ".cp",
-        ".cxx",
-        ".cpp",
-        ".CPP",
-        ".c++",
-        ".C",
-        ".cppm",
-        ".ixx",
-        ".m",
-        ".mi",
-        ".mm",
-        ".M",
-        ".mii",
-        ".s",
-        ".S",
-        ".sx",
-        ".asm",
-        ".f",
-        ".F",
-        ".for",
-        ".FOR",
-        ".ftn",
-        ".fpp",
-        ".FPP",
-        ".FTN",
-        ".f90",
-        ".F90",
-        ".f95",
-        ".F95",
-        ".f03",
-        ".F03",
-        ".f08",
-        ".F08",
-        ".adb",
-        ".ads",
-        ".d",
-        ".di",
-        ".go",
-    ]
-)
-_HEADERS = frozenset([".h", ".hh", ".H", ".hp", ".hxx", ".hpp", ".HPP", ".h++", ".tcc"])
+_QUESTIONS = _set("""
+    --version --help --target-help -dumpversion -dumpfullversion -dumpmachine -dumpspecs -cc1 -cc1as
+""")
+_QUESTION_STARTS = ("-print-", "--print-", "--help=")
+_NO_LINK = _set("-c -S -E -M -MM -fsyntax-only --precompile -emit-ast --analyze -emit-pch")
+_SOURCES = _set("""
+    .c .i .ii .cc .cp .cxx .cpp .CPP .c++ .C .cppm .ixx .m .mi .mm .M .mii .s .S .sx .asm
+    .f .F .for .FOR .ftn .fpp .FPP .FTN .f90 .F90 .f95 .F95 .f03 .F03 .f08 .F08
+    .adb .ads .d .di .go
+""")
+_HEADERS = _set(".h .hh .H .hp .hxx .hpp .HPP .h++ .tcc")
 
 
 class CommandLine(NamedTuple):

@@ -70,14 +70,13 @@ def find(language: Language, environment: Mapping[str, str]) -> Compiler:
     if named := environment.get(language.variable, ""):
         words = _named(language, named, path)
     else:
-        found = next(filter(None, (_which(name, path) for name in language.names)), "")
-        if not found:
-            first, second, _ = language.names
-            raise Unavailable(
-                f"eitherway {language.verb} needs {first} or {second}, and neither is on the PATH",
-                fix=f"apt-get install {language.package}",
-            )
-        words = (found,)
+        words = tuple(name for name in language.names if _which(name, path))[:1]
+    if not words:
+        first, second, _ = language.names
+        raise Unavailable(
+            f"eitherway {language.verb} needs {first} or {second}, and neither is on the PATH",
+            fix=f"apt-get install {language.package}",
+        )
     return Compiler(words, _family(words, path))
 
 
@@ -90,21 +89,20 @@ def _named(language: Language, named: str, path: str) -> tuple[str, ...]:
         raise UsageError(f"{language.variable}={named!r}: {problem}") from None
     if not words:
         raise UsageError(f"{language.variable} is set, but names no compiler")
-    found = _which(words[0], path)
-    if not found:
+    if not _which(words[0], path):
         raise UsageError(f"{language.variable}={named}: there is no program {words[0]}")
     if os.path.basename(words[0]) == "eitherway":
         raise UsageError(
             f"{language.variable}={named} would call itself: name the compiler behind it",
             fix=f"{language.variable}={language.names[0]}",
         )
-    return (found, *words[1:])
+    return tuple(words)
 
 
 def _family(words: tuple[str, ...], path: str) -> Family:
     """By the name of the file behind all links; a compiler with another name is asked."""
     launched = len(words) > 1 and os.path.basename(words[0]) in _LAUNCHERS
-    program = (_which(words[1], path) or words[1]) if launched else words[0]
+    program = _which(words[1] if launched else words[0], path)
     name = os.path.basename(os.path.realpath(program))
     if "clang" in name:
         return Family.CLANG

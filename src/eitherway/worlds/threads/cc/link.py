@@ -143,14 +143,23 @@ def count(linked: Linked) -> share.Share:
     counted = share.count(
         linked.trace, own=parts(), names=linked.names, asked=_interposed(linked.product)
     )
-    bytecode = [each.name for each in counted.counted if each.lto_only]
-    if bytecode:
+    _refuse_bytecode([each.name for each in counted.counted if each.lto_only])
+    return counted
+
+
+def explain(line: CommandLine) -> None:
+    """After a link that failed: the linker does not name what it could not read."""
+    files = [argument.value for argument in line.of(Kind.OBJECT)]
+    _refuse_bytecode([name for file in files for name in share.bytecode(file)])
+
+
+def _refuse_bytecode(names: Sequence[str]) -> None:
+    if names:
         raise BadInput(
-            f"{', '.join(bytecode[:3])} holds link-time optimisation bytecode and no code: linked "
+            f"{', '.join(names[:3])} holds link-time optimisation bytecode and no code: linked "
             "here, it would lose its instrumentation",
             fix="compile it again with eitherway cc, which leaves -flto out",
         )
-    return counted
 
 
 def _interposed(product: Product) -> frozenset[bytes]:

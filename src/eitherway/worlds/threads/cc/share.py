@@ -86,6 +86,11 @@ def count(
     return Share(tuple(each._replace(name=names.get(each.name, each.name)) for each in found))
 
 
+def bytecode(path: str) -> list[str]:
+    """The objects in a file, or in a whole library, that hold no code yet."""
+    return [each.name for each in _Count(frozenset()).file(path, None) if each.lto_only]
+
+
 def is_trace(line: str) -> bool:
     """Whether a line of the linker's output is one of --trace: names a file."""
     return os.path.exists(_taken(line)[0])
@@ -115,21 +120,20 @@ class _Count:
         self._asked = asked
         self._groups: set[bytes] = set()
 
-    def file(self, path: str, parts: list[str]) -> Iterator[Counted]:
-        """An object, or those members of a library that the linker took."""
+    def file(self, path: str, parts: list[str] | None) -> Iterator[Counted]:
+        """An object, or those members of a library that the linker took; None: all."""
         with _mapped(path) as data:
             if data is not None and archive.is_archive(data):
                 yield from self._members(path, data, parts)
             elif data is not None:
                 yield from self._object(path, data)
 
-    def _members(self, path: str, data: Buffer, parts: list[str]) -> Iterator[Counted]:
-        wanted = set(parts)
+    def _members(self, path: str, data: Buffer, parts: list[str] | None) -> Iterator[Counted]:
         for member in archive.members(path, data):
-            if member.name not in wanted:
-                continue
+            if parts is not None and member.name not in parts and member.path not in parts:
+                continue  # gold names what a thin library refers to by its path
             if member.path:
-                yield from self.file(member.path, [""])
+                yield from self.file(member.path, None)
             else:
                 content = data[member.start : member.start + member.size]
                 yield from self._object(f"{path}({member.name})", content)

@@ -50,7 +50,7 @@ class Child:
 def become(words: Sequence[str]) -> NoReturn:
     """Go on as another program."""
     try:
-        os.execvp(words[0], list(words))  # noqa: S606 # no shell on purpose
+        os.execvp(words[0], list(words))  # no shell on purpose
     except OSError as problem:
         raise Unavailable(f"{words[0]} cannot be started: {problem.strerror}") from problem
 

@@ -54,6 +54,10 @@ def warn(language: Language, text: str) -> None:
     print(f"eitherway {language.verb}: warning: {text}", file=sys.stderr, flush=True)
 
 
+def _stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
+
+
 def _whole(line: CommandLine) -> list[Argument]:
     """One argument for each that the user gave: `-Wl,a,b` was split into two."""
     kept: list[Argument] = []
@@ -94,8 +98,7 @@ class _Link:
         objects: dict[Argument, str] = {}
         failed = 0
         for number, source in enumerate(self.line.of(Kind.SOURCE)):
-            stem = os.path.splitext(os.path.basename(source.value))[0]
-            objects[source] = folder.file(f"{number}-{stem}.o")
+            objects[source] = folder.file(f"{number}-{_stem(source.value)}.o")
             words = [*self._source_words(source), "-o", objects[source]]
             command = _command(self.compiler, words, self.line, folder)
             failed = Child(command).finish()[0] or failed
@@ -112,11 +115,10 @@ class _Link:
 
     def _beside(self, source: Argument) -> list[str]:
         """Files that the compiler writes beside its output belong beside the user's, not ours."""
-        output = self.line.output
-        stem = os.path.splitext(os.path.basename(source.value))[0]
+        output, stem = self.line.output, _stem(source.value)
         words: list[str] = []
         if self.compiler.family is Family.GCC:
-            words += ["-dumpdir", f"{output or 'a'}-"]
+            words += ["-dumpdir", self._prefix(stem)]
         else:
             words += ["-Qunused-arguments"]  # those for the linker
         if self.line.has("-MD", "-MMD"):
@@ -124,10 +126,19 @@ class _Link:
             words += [] if self._given("-MT", "-MQ") else ["-MQ", output or f"{stem}.o"]
         return words
 
+    def _prefix(self, stem: str) -> str:
+        """gcc's: the program's name, but for a program of one file that is called like it."""
+        output = self.line.output or "a"
+        inputs = [*self.line.of(Kind.SOURCE), *self.line.of(Kind.OBJECT)]
+        if len(inputs) == 1 and _stem(output) == stem:
+            return os.path.join(os.path.dirname(output) or ".", "")
+        return f"{output}-"
+
     def _dependency_file(self, stem: str) -> str:
         if self.line.output:
             return f"{os.path.splitext(self.line.output)[0]}.d"
-        return f"a-{stem}.d" if self.compiler.family is Family.GCC else f"{stem}.d"
+        prefix = self._prefix(stem) if self.compiler.family is Family.GCC else ""
+        return f"{prefix}{stem}.d"
 
     def _given(self, *names: str) -> bool:
         return any(option.value.startswith(names) for option in self.line.of(Kind.OPTION))
@@ -156,6 +167,7 @@ class _Link:
         try:
             counted = link.count(linked)
             if status != 0:
+                link.explain(self.line)
                 return status
             if not link.is_binary(linked.output):  # -o /dev/null
                 return 0
