@@ -9,8 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -39,15 +37,19 @@ static long look(struct pollfd *polled, nfds_t count, bool outside) {
 
 static void until_ready(int descriptor, short events, bool outside) {
     struct pollfd one = {descriptor, events, 0};
-    while (look(&one, 1, outside) == 0)
+    while (!ew_interrupted(false) && look(&one, 1, outside) == 0) {
         ew_wait_outside(&one, 1, EW_NEVER);
+        ew_testcancel();
+    }
 }
 
 // Regular files are always ready, so for them this is only a decision point.
 static bool begin(int descriptor, short events, bool may_wait) {
     if (!ew_running)
         return false;
+    ew_testcancel();
     ew_point(EW_WHY_SYNC);
+    ew_self->life.interrupted = EW_UNDISTURBED;
     bool outside = ew_is_outside(descriptor) && !(events & POLLOUT && ew_is_output(descriptor));
     if (may_wait && would_block_carrier(descriptor))
         until_ready(descriptor, events, outside);
@@ -55,6 +57,8 @@ static bool begin(int descriptor, short events, bool may_wait) {
 }
 
 static long call(bool outside, long number, int fd, long b, long c, long d, long e, long f) {
+    if (ew_running && ew_interrupted(false))
+        return -EINTR; // a handler ran while it waited
     return (outside ? ew_input_call : raw6)(number, fd, b, c, d, e, f);
 }
 
@@ -194,6 +198,7 @@ static bool any_outside(const struct pollfd *fds, nfds_t count) {
 
 EW_EXPORT int poll(struct pollfd *fds, nfds_t count, int milliseconds) {
     int64_t deadline = deadline_in(milliseconds * 1000000ll);
+    ew_testcancel();
     ew_point(EW_WHY_SYNC);
     bool outside = any_outside(fds, count);
     for (bool last = milliseconds == 0;;) {
@@ -201,22 +206,8 @@ EW_EXPORT int poll(struct pollfd *fds, nfds_t count, int milliseconds) {
         if (ready || last)
             return (int)result(ready);
         last = ew_wait_outside(fds, (uint32_t)count, deadline) == EW_TIMED_OUT;
+        ew_testcancel();
+        if (ew_interrupted(true))
+            return (int)result(-EINTR);
     }
-}
-
-// --- signals
-
-EW_EXPORT int sigwait(const sigset_t *restrict set, int *restrict signal) {
-    int fd = (int)raw6(SYS_signalfd4, -1, (long)set, 8, SFD_CLOEXEC | SFD_NONBLOCK, 0, 0);
-    if (fd < 0)
-        return -fd;
-    struct signalfd_siginfo info;
-    struct pollfd one = {fd, POLLIN, 0};
-    long got;
-    while ((got = ew_input_call(SYS_read, fd, (long)&info, sizeof info, 0, 0, 0)) != sizeof info)
-        ew_wait_outside(&one, 1, EW_NEVER);
-    ew_input(EW_INPUT_DATA, &info, sizeof info, sizeof info);
-    raw1(SYS_close, fd);
-    *signal = (int)info.ssi_signo;
-    return 0;
 }

@@ -91,19 +91,32 @@ EW_EXPORT time_t time(time_t *result) {
     return now.tv_sec;
 }
 
+// 0, or EINTR when a handler has run before the time was over.
 static int sleep_until(int64_t deadline) {
-    while (ew_wait(&elapsed, deadline) == EW_WOKEN)
-        ;
+    ew_testcancel();
+    while (ew_wait_cancellable(&elapsed, deadline) == EW_WOKEN) {
+        ew_testcancel();
+        if (ew_interrupted(true))
+            return EINTR;
+    }
     return 0;
+}
+
+static struct timespec time_until(int64_t deadline) {
+    int64_t left = deadline > elapsed ? deadline - elapsed : 0;
+    return (struct timespec){left / 1000000000, left % 1000000000};
 }
 
 EW_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request,
                               struct timespec *left) {
-    (void)left;
     if (request->tv_nsec < 0 || request->tv_nsec > 999999999)
         return EINVAL;
-    return sleep_until(flags & TIMER_ABSTIME ? ew_deadline(clock, request)
-                                             : ew_now() + nanoseconds(request));
+    int64_t deadline =
+        flags & TIMER_ABSTIME ? ew_deadline(clock, request) : ew_now() + nanoseconds(request);
+    int error = sleep_until(deadline);
+    if (error && left && !(flags & TIMER_ABSTIME))
+        *left = time_until(deadline);
+    return error;
 }
 
 EW_EXPORT int nanosleep(const struct timespec *request, struct timespec *left) {
@@ -114,10 +127,13 @@ EW_EXPORT int nanosleep(const struct timespec *request, struct timespec *left) {
 }
 
 EW_EXPORT int usleep(useconds_t microseconds) {
-    return sleep_until(ew_now() + microseconds * 1000ll);
+    int error = sleep_until(ew_now() + microseconds * 1000ll);
+    if (error)
+        errno = error;
+    return error ? -1 : 0;
 }
 
 EW_EXPORT unsigned sleep(unsigned seconds) {
-    sleep_until(ew_now() + seconds * 1000000000ll);
-    return 0;
+    int64_t deadline = ew_now() + seconds * 1000000000ll;
+    return sleep_until(deadline) ? (unsigned)time_until(deadline + 500000000).tv_sec : 0;
 }

@@ -20,18 +20,20 @@ int64_t ew_cond_deadline(const pthread_cond_t *handle, const struct timespec *wh
 // The mutex is given back once: one that was taken recursively stays taken, as POSIX warns.
 int ew_cond_wait(pthread_cond_t *handle, struct ew_mutex *mutex, int64_t deadline, const void *pc) {
     struct ew_cond *condition = (struct ew_cond *)handle;
+    ew_testcancel();
     ew_point(EW_WHY_SYNC);
     int error = ew_mutex_give(mutex, pc);
     if (error)
         return error;
     condition->inside++;
-    enum ew_woken woken = ew_wait(handle, deadline);
+    enum ew_woken woken = ew_wait_cancellable(handle, deadline);
     if (--condition->inside == 0)
         ew_wake_all(&condition->inside);
     if (UNLIKELY(ew_tracing))
         ew_trace(EW_OP_WAIT, woken == EW_TIMED_OUT ? EW_FLAG_FAILED : 0, handle, sizeof *handle,
                  pc);
     error = ew_mutex_take(mutex, EW_NEVER, pc);
+    ew_testcancel(); // with the mutex taken, as POSIX wants it
     return error ? error : woken == EW_TIMED_OUT ? ETIMEDOUT : 0;
 }
 

@@ -57,4 +57,15 @@ ew_thread_start:
         .cfi_endproc
         .size   ew_thread_start, . - ew_thread_start
 
+        .globl  ew_sigreturn
+        .hidden ew_sigreturn
+        .type   ew_sigreturn, @function
+/* Where a handler of the kernel's returns to. Unwinders know it by these very bytes, and only where
+ * there is no unwind information. */
+        nop
+ew_sigreturn:
+        mov     $15, %rax
+        syscall
+        .size   ew_sigreturn, . - ew_sigreturn
+
         .section .note.GNU-stack, "", @progbits

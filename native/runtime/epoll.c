@@ -73,6 +73,7 @@ EW_EXPORT int epoll_pwait(int instance, struct epoll_event *events, int count, i
                           const sigset_t *mask) {
     struct pollfd one = {instance, POLLIN, 0};
     int64_t deadline = milliseconds < 0 ? EW_NEVER : ew_now() + milliseconds * 1000000ll;
+    ew_testcancel();
     ew_point(EW_WHY_SYNC);
     for (bool last = milliseconds == 0;;) {
         long ready = look(instance, events, count, mask);
@@ -83,6 +84,11 @@ EW_EXPORT int epoll_pwait(int instance, struct epoll_event *events, int count, i
             return ready < 0 ? -1 : (int)ready;
         }
         last = ew_wait_outside(&one, 1, deadline) == EW_TIMED_OUT;
+        ew_testcancel();
+        if (ew_interrupted(true)) {
+            errno = EINTR;
+            return -1;
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for descriptors: the only way in which a thread of the target waits for the outside.
 #include "schedule.h"
+#include "signals.h"
 
 #include <errno.h>
 
@@ -32,11 +33,17 @@ static void drop(struct ew_thread *thread) {
 
 enum ew_woken ew_wait_outside(struct pollfd *polled, uint32_t count, int64_t deadline) {
     struct ew_thread *self = ew_self;
+    if (ew_cancel_is_due(self))
+        return EW_WOKEN;
     self->polled = polled;
     self->polled_count = count;
     add(self);
-    enum ew_woken woken = ew_wait(polled, deadline);
+    self->life.cancellable = true;
+    enum ew_woken woken = ew_wait_quietly(polled, deadline);
+    self->life.cancellable = false;
     drop(self);
+    if (ew_signal_arrived || self->life.attention)
+        ew_attend(false);
     return woken;
 }
 
@@ -63,7 +70,8 @@ static struct pollfd *gather(void) {
 
 static long poll_all(struct pollfd *all, int64_t nanoseconds) {
     struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
-    return raw6(SYS_ppoll, (long)all, descriptors, nanoseconds < 0 ? 0 : (long)&limit, 0, 0, 0);
+    return raw6(SYS_ppoll, (long)all, descriptors, nanoseconds < 0 ? 0 : (long)&limit,
+                (long)&ew_kernel_mask, sizeof ew_kernel_mask, 0);
 }
 
 static int64_t real_now(void) {
@@ -91,7 +99,7 @@ static bool look_really(int64_t nanoseconds) {
     long count;
     do
         count = poll_all(all, nanoseconds);
-    while (count == -EINTR);
+    while (count == -EINTR && !ew_signal_arrived);
     if (nanoseconds)
         pass_time((uint32_t)((real_now() - before) / 1000));
     if (count <= 0)
@@ -119,9 +127,10 @@ static bool look_back(void) {
             pass_time(choice);
             continue;
         }
-        if (choice >= ew_thread_count() || ew_thread_at(choice)->state != EW_BLOCKED)
+        struct ew_thread *thread = ew_thread_with(choice);
+        if (!thread || thread->state != EW_BLOCKED)
             ew_schedule_diverged("the replay diverged: a thread does not wait for the outside");
-        let_go(ew_thread_at(choice));
+        let_go(thread);
         found = true;
     }
     return found;
@@ -129,4 +138,9 @@ static bool look_back(void) {
 
 bool ew_look_outside(int64_t nanoseconds) {
     return ew_schedule_following() ? look_back() : look_really(nanoseconds);
+}
+
+void ew_outside_forked(void) {
+    head = NULL;
+    waiting = descriptors = 0;
 }

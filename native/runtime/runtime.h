@@ -8,6 +8,7 @@
 #define EITHERWAY_RUNTIME_H
 
 #include "eitherway_format.h"
+#include "life.h"
 #include "raw.h"
 
 #include <poll.h>
@@ -37,6 +38,7 @@ struct ew_thread {
     uintptr_t *frames; // next free entry of its shadow stack, while it is not running
     uint32_t id;       // 0 is the first thread; never used again in one run
     uint32_t ready_at; // index into the ready list while EW_READY
+    uint32_t known_at; // index for ew_thread_at
     enum ew_state state;
     bool timed_out;
     bool detached;
@@ -57,9 +59,9 @@ struct ew_thread {
     char *stack; // lowest usable byte of the stack it runs on
     size_t stack_size;
     uintptr_t *frames_base;
-    struct ew_tls_destructor *tls_destructors;
     void **specific;         // values of pthread keys; NULL until the first is set
     struct ew_mutex *robust; // robust mutexes that it holds
+    struct ew_life life;
 };
 
 extern struct ew_thread *ew_self; // who runs; never NULL once started
@@ -91,8 +93,13 @@ extern uint64_t ew_steps;
 void ew_point(enum ew_why why);
 
 // Blocks the running thread until somebody wakes the object or the deadline passes. Other threads
-// run meanwhile; the caller checks again what it waited for.
+// run meanwhile; the caller checks again what it waited for. Handlers of signals run in here, and
+// end the wait like a wake would; one may jump away, so nothing of weight may be left half-done.
 enum ew_woken ew_wait(const void *object, int64_t deadline);
+
+// The same in a function that is a cancellation point, of which also a cancellation is the end. The
+// caller calls ew_testcancel when it has put its things in order.
+enum ew_woken ew_wait_cancellable(const void *object, int64_t deadline);
 
 // Makes ready one thread that waits for the object (which one, the policy says); or all.
 bool ew_wake_one(const void *object);
@@ -107,12 +114,25 @@ _Noreturn void ew_leave(void); // the running thread has ended: never comes back
 void ew_scheduler_start(struct ew_thread *first);
 void ew_scheduler_begin(const char *policy, uint64_t seed);
 
+// Threads that have begun and are not forgotten yet, in no order that means anything.
 uint32_t ew_thread_count(void);
-struct ew_thread *ew_thread_at(uint32_t id);
-void ew_thread_add(struct ew_thread *thread); // gives it its id and makes it ready
+struct ew_thread *ew_thread_at(uint32_t index);
+struct ew_thread *ew_thread_with(uint32_t id); // or NULL
+void ew_thread_add(struct ew_thread *thread);  // gives it its id and makes it ready
+void ew_thread_forget(struct ew_thread *thread);
+void ew_scheduler_forked(void); // in the child: the running thread is the only one
 
 // --- threads.c
 void ew_threads_start(struct ew_thread *first);
+
+// --- cancel.c and signals.c: what comes to a thread from elsewhere
+
+// A cancellation point: on entry, and again after each wait in it. Does not come back when the
+// thread is cancelled.
+void ew_testcancel(void);
+// Whether handlers ran in the last wait so that the call is to fail with EINTR. Some calls do even
+// when all handlers had SA_RESTART: poll, select, epoll_wait, sleeps, sigsuspend, timed sem_wait.
+bool ew_interrupted(bool even_restarting);
 
 // --- outside.c: what the kernel and other processes do
 
@@ -121,6 +141,7 @@ enum ew_woken ew_wait_outside(struct pollfd *descriptors, uint32_t count, int64_
 bool ew_outside_waited_for(void);
 // Lets those go on whose descriptors are ready; waits at most so long for one (-1: for ever).
 bool ew_look_outside(int64_t nanoseconds);
+void ew_outside_forked(void);
 
 // --- tsan_memory.c: plain accesses until the next decision point
 extern int64_t ew_accesses_left;

@@ -3,6 +3,7 @@
 #include "runtime.h"
 #include "schedule.h"
 #include "schedulers/policy.h"
+#include "threads.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@ void ew_switch(void **save_sp, void *load_sp, uint64_t load_fs);
 struct ew_thread *ew_self;
 bool ew_running;
 
-// Reserved address space, touched as threads come: a million threads over one run.
+// Reserved address space, touched as threads come: a million threads at once.
 #define THREADS_MAX (1u << 20)
 static struct ew_thread **threads;
 static uint32_t thread_count;
@@ -36,8 +37,15 @@ uint32_t ew_thread_count(void) {
     return thread_count;
 }
 
-struct ew_thread *ew_thread_at(uint32_t id) {
-    return threads[id];
+struct ew_thread *ew_thread_at(uint32_t index) {
+    return threads[index];
+}
+
+struct ew_thread *ew_thread_with(uint32_t id) {
+    for (uint32_t i = 0; i < thread_count; i++)
+        if (threads[i]->id == id)
+            return threads[i];
+    return NULL;
 }
 
 void ew_make_ready(struct ew_thread *thread) {
@@ -54,11 +62,19 @@ static void make_unready(struct ew_thread *thread, enum ew_state state) {
 }
 
 void ew_thread_add(struct ew_thread *thread) {
+    static uint32_t next_id;
     if (thread_count == THREADS_MAX)
-        ew_cannot("more than a million threads in one run");
-    thread->id = thread_count;
+        ew_cannot("more than a million threads at once");
+    thread->id = next_id++;
+    thread->known_at = thread_count;
     threads[thread_count++] = thread;
     ew_make_ready(thread);
+}
+
+void ew_thread_forget(struct ew_thread *thread) {
+    struct ew_thread *last = threads[--thread_count];
+    threads[thread->known_at] = last;
+    last->known_at = thread->known_at;
 }
 
 static void switch_to(struct ew_thread *next) {
@@ -69,6 +85,7 @@ static void switch_to(struct ew_thread *next) {
     ew_frames = next->frames;
     ew_self = next;
     ew_switch(&previous->sp, next->sp, next->fs);
+    ew_signals_switched();
 }
 
 // The outside is looked at now and then even while somebody is ready, lest it starve.
@@ -114,8 +131,11 @@ uint32_t ew_pick(uint32_t count) {
 }
 
 void ew_point(enum ew_why why) {
-    if (LIKELY(ew_running))
-        switch_to(choose(why));
+    if (UNLIKELY(!ew_running))
+        return;
+    switch_to(choose(why));
+    if (UNLIKELY(ew_signal_arrived || ew_self->life.attention))
+        ew_attend(true);
 }
 
 // --- waiting
@@ -169,11 +189,23 @@ static EW_COLD _Noreturn void deadlock(void) {
     ew_cannot("deadlock: no thread of the program can go on");
 }
 
+// A signal that comes between the look and the wait must end the wait.
+static bool look_outside(int64_t nanoseconds) {
+    ew_signals_hold();
+    bool seen = ew_signal_arrived || ew_look_outside(nanoseconds);
+    ew_signals_release();
+    return seen || ew_signal_arrived;
+}
+
 // Nobody is ready. If somebody waits for the outside, so do we, really; otherwise the virtual clock
 // jumps to the next deadline.
 static EW_COLD void idle(void) {
+    if (ew_signal_arrived) {
+        ew_take_arrivals();
+        return;
+    }
     struct ew_thread *first = earliest_deadline();
-    if (ew_outside_waited_for() && ew_look_outside(first ? first->deadline - ew_now() : -1))
+    if (ew_outside_waited_for() && look_outside(first ? first->deadline - ew_now() : -1))
         return;
     if (!first)
         deadlock();
@@ -187,8 +219,9 @@ static void run_another(enum ew_why why) {
     switch_to(choose(why));
 }
 
-enum ew_woken ew_wait(const void *object, int64_t deadline) {
+enum ew_woken ew_wait_quietly(const void *object, int64_t deadline) {
     struct ew_thread *self = ew_self;
+    self->life.interrupted = EW_UNDISTURBED;
     make_unready(self, EW_BLOCKED);
     enqueue(self, object);
     self->deadline = deadline;
@@ -196,6 +229,23 @@ enum ew_woken ew_wait(const void *object, int64_t deadline) {
         deadlines++;
     run_another(EW_WHY_BLOCKED);
     return self->timed_out ? EW_TIMED_OUT : EW_WOKEN;
+}
+
+enum ew_woken ew_wait(const void *object, int64_t deadline) {
+    enum ew_woken woken = ew_wait_quietly(object, deadline);
+    if (UNLIKELY(ew_signal_arrived || ew_self->life.attention))
+        ew_attend(false);
+    return woken;
+}
+
+enum ew_woken ew_wait_cancellable(const void *object, int64_t deadline) {
+    struct ew_life *life = &ew_self->life;
+    if (ew_cancel_is_due(ew_self))
+        return EW_WOKEN;
+    life->cancellable = true;
+    enum ew_woken woken = ew_wait(object, deadline);
+    life->cancellable = false;
+    return woken;
 }
 
 static uint32_t waiters(const void *object) {
@@ -232,6 +282,14 @@ _Noreturn void ew_leave(void) {
     make_unready(ew_self, EW_ENDED);
     run_another(EW_WHY_END);
     ew_bug("a thread that had ended ran again");
+}
+
+void ew_scheduler_forked(void) {
+    memset(buckets, 0, sizeof buckets);
+    deadlines = thread_count = ready_count = 0;
+    ew_self->known_at = 0;
+    threads[thread_count++] = ew_self;
+    ew_make_ready(ew_self);
 }
 
 // --- start

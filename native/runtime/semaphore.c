@@ -36,11 +36,15 @@ static int not_taken(struct semaphore *semaphore, unsigned flags, int error, con
 }
 
 static int wait(struct semaphore *semaphore, int64_t deadline, const void *pc) {
+    ew_testcancel();
     ew_point(EW_WHY_SYNC);
     while (!semaphore->value) {
         semaphore->waiting++;
-        enum ew_woken woken = ew_wait(semaphore, deadline);
+        enum ew_woken woken = ew_wait_cancellable(semaphore, deadline);
         semaphore->waiting--;
+        ew_testcancel();
+        if (!semaphore->value && ew_interrupted(false))
+            return not_taken(semaphore, 0, EINTR, pc);
         if (woken == EW_TIMED_OUT && !semaphore->value)
             return not_taken(semaphore, 0, ETIMEDOUT, pc);
     }

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a thread keeps for itself: values of pthread keys and destructors of thread_local objects.
+//
+// The latter are libc's: its list is in TLS, hence already the green thread's own, and a call of
+// exit by any thread runs it. Only the end of a thread has to be told to it.
 #include "threads.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct key {
     bool used;
     void (*destructor)(void *);
 } keys[PTHREAD_KEYS_MAX];
 
-struct ew_tls_destructor {
-    void (*function)(void *);
-    void *object;
-    struct ew_tls_destructor *next;
-};
-
+static void (*call_tls_destructors)(void);
 static struct ew_thread before_start; // for libraries that set keys before the runtime is ready
 
 static struct ew_thread *self(void) {
@@ -26,7 +23,9 @@ static struct ew_thread *self(void) {
 
 void ew_specific_start(struct ew_thread *first) {
     first->specific = before_start.specific;
-    first->tls_destructors = before_start.tls_destructors;
+    call_tls_destructors = (void (*)(void))dlsym(RTLD_NEXT, "__call_tls_dtors");
+    if (!call_tls_destructors)
+        ew_cannot("libc has no __call_tls_dtors: thread_local objects would not be destroyed");
 }
 
 EW_EXPORT int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {
@@ -37,6 +36,10 @@ EW_EXPORT int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
             return 0;
         }
     return EAGAIN;
+}
+
+EW_EXPORT int __pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {
+    return pthread_key_create(key, destructor);
 }
 
 EW_EXPORT int pthread_key_delete(pthread_key_t key) {
@@ -62,25 +65,6 @@ EW_EXPORT int pthread_setspecific(pthread_key_t key, const void *value) {
     return 0;
 }
 
-EW_EXPORT int __cxa_thread_atexit_impl(void (*function)(void *), void *object, void *dso) {
-    (void)dso; // a library with living thread_local objects is not unloaded: we never unload
-    struct ew_tls_destructor *entry = malloc(sizeof *entry);
-    if (!entry)
-        return -1;
-    *entry = (struct ew_tls_destructor){function, object, self()->tls_destructors};
-    self()->tls_destructors = entry;
-    return 0;
-}
-
-static void run_tls_destructors(struct ew_thread *thread) {
-    while (thread->tls_destructors) {
-        struct ew_tls_destructor *entry = thread->tls_destructors;
-        thread->tls_destructors = entry->next;
-        entry->function(entry->object);
-        free(entry);
-    }
-}
-
 static bool run_key_destructors(struct ew_thread *thread) {
     bool ran = false;
     for (pthread_key_t i = 0; thread->specific && i < PTHREAD_KEYS_MAX; i++) {
@@ -95,7 +79,7 @@ static bool run_key_destructors(struct ew_thread *thread) {
 }
 
 void ew_run_thread_destructors(void) {
-    run_tls_destructors(ew_self);
+    call_tls_destructors();
     for (int i = 0; i < PTHREAD_DESTRUCTOR_ITERATIONS && run_key_destructors(ew_self); i++)
         ;
     if (ew_self->specific)

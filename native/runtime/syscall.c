@@ -29,40 +29,13 @@ struct call {
     const void *pc;
 };
 
-// --- numbers of threads
-
-uint32_t ew_first_thread;
-
-// The kernel knows the carrier only: its number, which is the process's, belongs to the first
-// thread, and the others count on from there.
-static int tid_of(const struct ew_thread *thread) {
-    return (int)raw1(SYS_gettid, 0) + (thread->id == ew_first_thread ? 0 : (int)thread->id);
-}
-
-static struct ew_thread *thread_with(long tid) {
-    int64_t id = tid - raw1(SYS_gettid, 0);
-    if (id == 0)
-        return ew_thread_at(ew_first_thread);
-    return id > 0 && id < ew_thread_count() ? ew_thread_at((uint32_t)id) : NULL;
-}
-
-EW_EXPORT pid_t gettid(void) {
-    return ew_running ? tid_of(ew_self) : (int)raw1(SYS_gettid, 0);
-}
+// --- signals to threads
 
 static long signal_thread(long tid, int signal) {
-    struct ew_thread *thread = thread_with(tid);
+    struct ew_thread *thread = ew_thread_numbered((int)tid);
     if (!thread || thread->state == EW_ENDED)
         return -ESRCH;
     return -pthread_kill((pthread_t)thread->fs, signal);
-}
-
-EW_EXPORT int tgkill(pid_t process, pid_t tid, int signal) {
-    bool here = process == raw1(SYS_getpid, 0) && ew_running;
-    long error = here ? signal_thread(tid, signal) : raw3(SYS_tgkill, process, tid, signal);
-    if (error < 0)
-        errno = (int)-error;
-    return error < 0 ? -1 : 0;
 }
 
 // --- calls that have a function of the same arguments and results, which knows what to do

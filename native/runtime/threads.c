@@ -1,169 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
-// Green threads that glibc takes for its own.
-//
-// A *donor* is a real pthread that glibc has made (thread control block, static TLS, dtv) and whose
-// kernel thread has left again by a raw exit. The carrier runs a green thread by loading the
-// donor's thread pointer and a stack of ours; everything in libc that asks "who am I" then answers
-// rightly. When a green thread is over, its donor's TLS is put back as it was and serves again.
+// The life of green threads: created, joined, detached, over.
 #include "threads.h"
+#include "stacks.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
-#include <link.h>
-#include <linux/futex.h>
-#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <unistd.h>
 
-void ew_thread_start(void); // context.S
+#define PC __builtin_return_address(0)
 
-static int (*real_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-static size_t tls_size; // bytes of static TLS below the thread pointer
+static uint32_t running_threads = 1; // whose function is not over
+static struct ew_thread *leader;     // whose number is the process's
 
-struct ew_donor {
-    uint64_t fs;
-    char *tls; // its static TLS as it was when new
-    int alive; // cleared and woken by the kernel when its kernel thread is gone
-    struct ew_donor *next;
-};
-static struct ew_donor *idle_donors;
+// --- threads by handle: the address only says where to look
 
-static uint64_t thread_pointer(void) {
-    uint64_t self;
-    __asm__("mov %%fs:0, %0" : "=r"(self)); // the TCB's first word points to itself
-    return self;
+#define HANDLES 4096
+static struct ew_thread *handles[HANDLES];
+
+static struct ew_thread **handle_slot(uint64_t fs) {
+    return &handles[(fs * 0x9E3779B97F4A7C15u) >> 52];
 }
 
-// --- donors
-
-static void *donor_main(void *argument) {
-    struct ew_donor *donor = argument;
-    donor->fs = thread_pointer();
-    memcpy(donor->tls, (char *)donor->fs - tls_size, tls_size);
-    raw1(SYS_set_tid_address, (long)&donor->alive);
-    raw1(SYS_exit, 0); // past glibc: it must go on believing that this thread lives
-    __builtin_unreachable();
+static void handle_add(struct ew_thread *thread) {
+    struct ew_thread **slot = handle_slot(thread->fs);
+    thread->life.next_handle = *slot;
+    *slot = thread;
 }
 
-static void block_signals(uint64_t *old) {
-    uint64_t all = ~0ul;
-    raw6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)old, sizeof all, 0, 0);
+static void handle_drop(struct ew_thread *thread) {
+    struct ew_thread **at = handle_slot(thread->fs);
+    while (*at != thread)
+        at = &(*at)->life.next_handle;
+    *at = thread->life.next_handle;
 }
 
-static void restore_signals(const uint64_t *old) {
-    raw6(SYS_rt_sigprocmask, SIG_SETMASK, (long)old, 0, sizeof *old, 0, 0);
+struct ew_thread *ew_thread_of(pthread_t handle) {
+    struct ew_thread *thread = *handle_slot((uint64_t)handle);
+    while (thread && thread->fs != (uint64_t)handle)
+        thread = thread->life.next_handle;
+    return thread;
 }
 
-static int donor_create(struct ew_donor **result) {
-    struct ew_donor *donor = ew_pages(sizeof *donor + tls_size);
-    donor->tls = (char *)(donor + 1);
-    donor->alive = 1;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN + 65536);
-    uint64_t mask;
-    block_signals(&mask); // a signal must not be handled by a kernel thread that is about to leave
-    pthread_t handle;
-    int error = real_create(&handle, &attributes, donor_main, donor);
-    restore_signals(&mask);
-    pthread_attr_destroy(&attributes);
-    if (error)
-        return error;
-    int seen;
-    while ((seen = __atomic_load_n(&donor->alive, __ATOMIC_ACQUIRE)))
-        raw6(SYS_futex, (long)&donor->alive, FUTEX_WAIT, seen, 0, 0, 0);
-    *result = donor;
-    return 0;
-}
+// --- records
 
-// TLS of libraries that were loaded at run time was allocated for the previous user: let the next
-// one allocate its own. The dtv is glibc's array of {address, block to free}; entry -1 holds its
-// length, entry 0 its generation.
-static void dtv_reset(uint64_t fs) {
-    struct entry {
-        void *address, *to_free;
-    } *dtv = *(struct entry **)(fs + sizeof(void *));
-    size_t length = (size_t)dtv[-1].address;
-    for (size_t i = 1; i <= length; i++)
-        if (dtv[i].to_free) {
-            dtv[i].to_free = NULL;
-            dtv[i].address = (void *)-1;
+static struct ew_thread *spare; // linked by next_handle
+
+static struct ew_thread *record_create(void) {
+    if (!spare) {
+        struct ew_thread *some = ew_pages(32 * sizeof *some);
+        for (int i = 0; i < 32; i++) {
+            some[i].life.next_handle = spare;
+            spare = &some[i];
         }
+    }
+    struct ew_thread *thread = spare;
+    spare = thread->life.next_handle;
+    memset(thread, 0, sizeof *thread);
+    thread->deadline = EW_NEVER;
+    return thread;
 }
 
-static int donor_take(struct ew_donor **result) {
-    struct ew_donor *donor = idle_donors;
-    if (!donor)
-        return donor_create(result);
-    idle_donors = donor->next;
-    memcpy((char *)donor->fs - tls_size, donor->tls, tls_size);
-    dtv_reset(donor->fs);
-    *result = donor;
-    return 0;
+static void record_destroy(struct ew_thread *thread) {
+    thread->life.next_handle = spare;
+    spare = thread;
 }
 
-static void donor_give_back(struct ew_donor *donor) {
-    donor->next = idle_donors;
-    idle_donors = donor;
+static void thread_destroy(struct ew_thread *thread) {
+    handle_drop(thread);
+    ew_thread_forget(thread);
+    if (thread->life.first) {
+        thread->fs = 0; // its memory is not ours to give back
+        return;
+    }
+    ew_donor_give_back(thread->donor);
+    ew_stack_destroy(thread);
+    record_destroy(thread);
 }
 
-void ew_threads_prepare(uint32_t count) {
-    while (count--) {
-        struct ew_donor *donor;
-        if (donor_create(&donor))
-            return; // they are made when they are needed, or not at all
-        donor_give_back(donor);
+// A detached thread cannot take away the stack that it stands on: the next one to come or go does.
+static struct ew_thread *remains;
+
+static void remove_remains(void) {
+    while (remains) {
+        struct ew_thread *thread = remains;
+        remains = thread->life.next_remains;
+        thread_destroy(thread);
     }
 }
 
-// --- stacks
+// --- numbers
 
-#define GUARD 4096
-static size_t default_stack_size(void) {
-    struct {
-        uint64_t soft, hard;
-    } limit;
-    if (raw6(SYS_prlimit64, 0, 3 /* RLIMIT_STACK */, 0, (long)&limit, 0, 0) < 0 ||
-        limit.soft == UINT64_MAX)
-        return 8u << 20;
-    return limit.soft;
+int ew_thread_number(const struct ew_thread *thread) {
+    return (int)raw1(SYS_getpid, 0) + (thread == leader ? 0 : (int)thread->id);
 }
 
-static int stack_create(struct ew_thread *thread, const pthread_attr_t *attributes) {
-    void *given = NULL;
-    size_t size = 0;
-    if (attributes)
-        pthread_attr_getstacksize(attributes, &size);
-    if (attributes && pthread_attr_getstack(attributes, &given, &size) == 0 && given) {
-        thread->stack = given;
-        thread->stack_size = size;
-        thread->owns_stack = false;
-        return 0;
-    }
-    size = size ? (size + 4095) & ~4095ul : default_stack_size();
-    long base = raw6(SYS_mmap, 0, (long)(size + GUARD), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (base < 0)
-        return EAGAIN;
-    raw3(SYS_mprotect, base, GUARD, PROT_NONE);
-    thread->stack = (char *)base + GUARD;
-    thread->stack_size = size;
-    thread->owns_stack = true;
-    return 0;
+struct ew_thread *ew_thread_numbered(int number) {
+    for (uint32_t i = 0; i < ew_thread_count(); i++)
+        if (ew_thread_number(ew_thread_at(i)) == number)
+            return ew_thread_at(i);
+    return number == 0 ? ew_self : NULL;
 }
 
-static void stack_destroy(struct ew_thread *thread) {
-    if (thread->owns_stack)
-        raw3(SYS_munmap, (long)(thread->stack - GUARD), (long)(thread->stack_size + GUARD), 0);
-    thread->stack = NULL;
+EW_EXPORT pid_t gettid(void) {
+    return ew_self ? ew_thread_number(ew_self) : (pid_t)raw1(SYS_gettid, 0);
 }
 
-// A call takes at least a return address and its alignment of the stack, and one entry here: the
-// stack ends before this does.
-static size_t frames_bytes(const struct ew_thread *thread) {
-    return thread->stack_size / 16 * sizeof(uintptr_t) + 4096;
-}
+// --- begin
 
 // The frame that `ew_switch` pops the first time this thread runs.
 static void first_frame(struct ew_thread *thread) {
@@ -177,48 +120,21 @@ static void first_frame(struct ew_thread *thread) {
     thread->sp = sp;
 }
 
-// --- life of a thread
-
-static struct ew_thread *thread_create(void *(*function)(void *), void *argument) {
-    struct ew_thread *thread = ew_pages(sizeof *thread);
-    thread->function = function;
-    thread->argument = argument;
-    thread->deadline = EW_NEVER;
-    return thread;
-}
-
-static void thread_destroy(struct ew_thread *thread) {
-    donor_give_back(thread->donor);
-    stack_destroy(thread);
-    raw3(SYS_munmap, (long)thread->frames_base, (long)frames_bytes(thread), 0);
-    thread->frames_base = NULL;
-    thread->fs = 0; // no pthread_t any more; the rest stays for those who ask by number
-}
-
-_Noreturn void ew_thread_end(void *result) {
-    struct ew_thread *self = ew_self;
-    self->result = result;
-    ew_run_thread_destructors();
-    ew_mutexes_of_ending();
-    if (UNLIKELY(ew_tracing))
-        ew_trace_life(EW_OP_END, self, (char *)self->function + 1);
-    ew_wake_all(self);
-    ew_leave();
-}
-
-__attribute__((used)) void ew_thread_main(void) {
-    if (UNLIKELY(ew_tracing))
-        ew_trace_life(EW_OP_BEGIN, ew_self, (char *)ew_self->function + 1);
-    ew_thread_end(ew_self->function(ew_self->argument));
-}
-
-struct ew_thread *ew_thread_of(pthread_t handle) {
-    for (uint32_t i = 0; i < ew_thread_count(); i++) {
-        struct ew_thread *thread = ew_thread_at(i);
-        if (thread->fs == (uint64_t)handle)
-            return thread;
+static int thread_create(const pthread_attr_t *attributes, struct ew_thread **result) {
+    struct ew_thread *thread = record_create();
+    int error = ew_attributes_take(thread, attributes);
+    if (!error)
+        error = ew_donor_take(&thread->donor);
+    if (!error && (error = ew_stack_create(thread, attributes)))
+        ew_donor_give_back(thread->donor);
+    if (error) {
+        record_destroy(thread);
+        return error;
     }
-    return NULL;
+    thread->fs = thread->donor->fs;
+    first_frame(thread);
+    *result = thread;
+    return 0;
 }
 
 EW_EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
@@ -226,48 +142,127 @@ EW_EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes
     if (!ew_running)
         ew_cannot("a thread was created before the runtime was ready");
     ew_begin();
-    struct ew_thread *thread = thread_create(function, argument);
-    int error = donor_take(&thread->donor);
-    if (!error)
-        error = stack_create(thread, attributes);
+    remove_remains();
+    struct ew_thread *thread;
+    int error = thread_create(attributes, &thread);
     if (error)
         return error;
-    thread->fs = thread->donor->fs;
-    int detach = PTHREAD_CREATE_JOINABLE;
-    if (attributes)
-        pthread_attr_getdetachstate(attributes, &detach);
-    thread->detached = detach == PTHREAD_CREATE_DETACHED;
-    thread->frames = thread->frames_base = ew_pages(frames_bytes(thread));
-    first_frame(thread);
+    thread->function = function;
+    thread->argument = argument;
     *handle = (pthread_t)thread->fs;
+    handle_add(thread);
+    ew_signals_begin(thread);
+    running_threads++;
     ew_thread_add(thread);
+    ew_donor_number(thread->donor, ew_thread_number(thread));
     if (UNLIKELY(ew_tracing))
-        ew_trace_life(EW_OP_START, thread, __builtin_return_address(0));
+        ew_trace_life(EW_OP_START, thread, PC);
     ew_point(EW_WHY_START);
     return 0;
 }
 
-EW_EXPORT int pthread_join(pthread_t handle, void **result) {
-    struct ew_thread *thread = ew_thread_of(handle);
+__attribute__((used)) void ew_thread_main(void) {
+    ew_signals_switched();
+    if (ew_self->life.attention)
+        ew_attend(true);
+    if (UNLIKELY(ew_tracing))
+        ew_trace_life(EW_OP_BEGIN, ew_self, (char *)ew_self->function + 1);
+    ew_self->result = ew_self->function(ew_self->argument);
+    ew_thread_over();
+}
+
+// --- end
+
+_Noreturn void ew_thread_over(void) {
+    struct ew_thread *self = ew_self;
+    self->life.leaving = true;
+    ew_frames = self->frames_base;
+    ew_run_thread_destructors();
+    if (--running_threads == 0)
+        exit(0); // POSIX: as if the last thread had called it
+    ew_signals_end(self);
+    ew_mutexes_of_ending();
+    if (UNLIKELY(ew_tracing))
+        ew_trace_life(EW_OP_END, self, (char *)self->function + 1);
+    ew_wake_all(self);
+    remove_remains();
+    if (self->detached) {
+        self->life.next_remains = remains;
+        remains = self;
+    }
+    ew_leave();
+}
+
+static int may_join(const struct ew_thread *thread) {
     if (!thread)
         return ESRCH;
-    if (thread == ew_self)
+    if (thread == ew_self || thread->life.joins == ew_self)
         return EDEADLK;
-    if (thread->detached || thread->joined_by_someone)
-        return EINVAL;
+    return thread->detached || thread->joined_by_someone ? EINVAL : 0;
+}
+
+static void await_end(struct ew_thread *thread, int64_t deadline) {
+    struct ew_life *life = &ew_self->life;
     thread->joined_by_someone = true;
+    life->joins = thread;
+    while (thread->state != EW_ENDED && !ew_cancel_is_due(ew_self))
+        if (ew_wait_cancellable(thread, deadline) == EW_TIMED_OUT)
+            break;
+    life->joins = NULL;
+    thread->joined_by_someone = false;
+}
+
+static int join(pthread_t handle, void **result, int64_t deadline, const void *pc) {
+    ew_testcancel();
     ew_point(EW_WHY_SYNC);
-    while (thread->state != EW_ENDED)
-        ew_wait(thread, EW_NEVER);
+    struct ew_thread *thread = ew_thread_of(handle);
+    int error = may_join(thread);
+    if (error)
+        return error;
+    await_end(thread, deadline);
+    if (thread->state != EW_ENDED) {
+        ew_testcancel();
+        return ETIMEDOUT;
+    }
     if (UNLIKELY(ew_tracing))
-        ew_trace_life(EW_OP_JOIN, thread, __builtin_return_address(0));
+        ew_trace_life(EW_OP_JOIN, thread, pc);
     if (result)
         *result = thread->result;
     thread_destroy(thread);
     return 0;
 }
 
+EW_EXPORT int pthread_join(pthread_t handle, void **result) {
+    return join(handle, result, EW_NEVER, PC);
+}
+
+EW_EXPORT int pthread_tryjoin_np(pthread_t handle, void **result) {
+    ew_point(EW_WHY_SYNC);
+    struct ew_thread *thread = ew_thread_of(handle);
+    if (thread && thread->state != EW_ENDED)
+        return EBUSY;
+    return join(handle, result, EW_NEVER, PC);
+}
+
+static bool is_time(const struct timespec *when) {
+    return when->tv_nsec >= 0 && when->tv_nsec < 1000000000;
+}
+
+EW_EXPORT int pthread_clockjoin_np(pthread_t handle, void **result, clockid_t clock,
+                                   const struct timespec *when) {
+    if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+        return EINVAL;
+    if (when && !is_time(when))
+        return EINVAL;
+    return join(handle, result, when ? ew_deadline(clock, when) : EW_NEVER, PC);
+}
+
+EW_EXPORT int pthread_timedjoin_np(pthread_t handle, void **result, const struct timespec *when) {
+    return pthread_clockjoin_np(handle, result, CLOCK_REALTIME, when);
+}
+
 EW_EXPORT int pthread_detach(pthread_t handle) {
+    ew_point(EW_WHY_SYNC);
     struct ew_thread *thread = ew_thread_of(handle);
     if (!thread)
         return ESRCH;
@@ -286,24 +281,29 @@ EW_EXPORT int sched_yield(void) {
 
 // --- start
 
-static int measure_tls(struct dl_phdr_info *info, size_t size, void *argument) {
-    (void)size;
-    uint64_t self = *(uint64_t *)argument;
-    uint64_t block = (uint64_t)info->dlpi_tls_data;
-    if (block && block < self && self - block < (1u << 24) && self - block > tls_size)
-        tls_size = self - block;
-    return 0;
+void ew_threads_prepare(uint32_t count) {
+    ew_donors_prepare(count); // what is missing is made when it is needed, or the program is told
+}
+
+// The others are gone; what is on their stacks stays, because the caller may know of it.
+void ew_threads_forked(void) {
+    memset(handles, 0, sizeof handles);
+    handle_add(ew_self);
+    remains = NULL;
+    leader = ew_self;
+    running_threads = 1;
+    ew_donors_forked();
 }
 
 void ew_threads_start(struct ew_thread *first) {
-    uint64_t self = thread_pointer();
-    dl_iterate_phdr(measure_tls, &self);
-    tls_size = (tls_size + 63) & ~63ul;
-    real_create = dlsym(RTLD_NEXT, "pthread_create");
-    if (!real_create)
-        ew_cannot("libc has no pthread_create");
-    first->fs = self;
+    ew_donors_start();
+    first->fs = ew_thread_pointer();
     first->deadline = EW_NEVER;
-    first->stack_size = default_stack_size();
-    first->frames = first->frames_base = ew_pages(frames_bytes(first));
+    first->life.first = true;
+    leader = first;
+    ew_stack_of_first(first);
+    handle_add(first);
+    ew_attributes_start(first);
+    ew_signals_start(first);
+    ew_processes_start();
 }

@@ -5,16 +5,74 @@
 
 #include "runtime.h"
 
-_Noreturn void ew_thread_end(void *result); // the running thread is over
+// --- threads.c
+_Noreturn void ew_thread_over(void); // the running thread's function is over, its stack is empty
 struct ew_thread *ew_thread_of(pthread_t handle);
 void ew_threads_prepare(uint32_t count); // makes what so many threads need, ahead of time
+void ew_threads_forked(void);            // in the child: the running thread is the only one
+int ew_thread_number(const struct ew_thread *thread); // what gettid says
+struct ew_thread *ew_thread_numbered(int number);     // 0 is the running one; or NULL
 
-// specific.c: thread_local destructors, then those of pthread keys, as glibc orders them
+// --- donors.c: thread control blocks and TLS that glibc made
+
+struct ew_donor {
+    uint64_t fs;
+    char *libc_tls; // libc's own part of its TLS, as it was when new
+    int alive;      // cleared and woken by the kernel when its kernel thread is gone
+    struct ew_donor *next;
+};
+
+int ew_donor_take(struct ew_donor **result);
+void ew_donor_give_back(struct ew_donor *donor);
+void ew_donor_number(struct ew_donor *donor, int number);
+int ew_donors_prepare(uint32_t count);
+void ew_donors_start(void);
+void ew_donors_forked(void);
+uint64_t ew_thread_pointer(void);
+
+// --- processes.c
+void ew_processes_start(void);
+
+// --- attributes.c
+int ew_attributes_take(struct ew_thread *thread, const pthread_attr_t *attributes);
+void ew_attributes_start(struct ew_thread *first);
+
+// --- scheduler.c
+enum ew_woken ew_wait_quietly(const void *object, int64_t deadline); // no handler runs in it
+
+// --- cancel.c
+bool ew_cancel_is_due(const struct ew_thread *thread);
+void ew_cancel_if_anywhere(void); // acts on an asynchronous cancellation
+
+// --- signals.c and delivery.c
+extern volatile bool ew_signal_arrived; // the kernel has handed us one that nobody has looked at
+void ew_take_arrivals(void);            // gives those to threads, and wakes them
+// Runs what waits for the running thread. `anywhere`: it may also end here, being cancelled.
+void ew_attend(bool anywhere);
+void ew_signals_start(struct ew_thread *first);
+void ew_signals_begin(struct ew_thread *thread); // a new thread inherits its creator's mask
+void ew_signals_end(struct ew_thread *thread);
+void ew_signals_forked(void);
+void ew_signals_switched(void); // another thread runs now
+void ew_signals_hold(void);     // no signal comes in until released
+void ew_signals_release(void);
+void ew_mask_set(uint64_t mask); // of the running thread
+// While another program is started, and until released, the kernel has the running thread's mask.
+void ew_mask_show(void);
+
+// --- context.S and jump.S
+void ew_thread_start(void);
+// Leaves the running stack for good and calls the function on the given one.
+_Noreturn void ew_restart(void *stack_top, void (*function)(void));
+_Noreturn void ew_jump(const void *registers, int value);
+// The stack pointer in the registers that setjmp saved.
+uintptr_t ew_jump_target(const void *registers);
+// Restores the shadow stack from what setjmp noted, then jumps.
+_Noreturn void ew_jump_back(void *buffer, int value);
+
+// --- specific.c: thread_local destructors, then those of pthread keys, as glibc orders them
 void ew_run_thread_destructors(void);
 void ew_specific_start(struct ew_thread *first);
-
-// syscall.c: the thread whose number is the process's; after fork, the one that called it
-extern uint32_t ew_first_thread;
 
 // mutex.c: robust mutexes that the running thread takes to its grave
 void ew_mutexes_of_ending(void);

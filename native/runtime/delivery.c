@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals on their way: from the kernel or a thread, over the pending ones, to a handler.
+#include "signals.h"
+
+#include <errno.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+// --- pending signals
+
+static struct ew_pending *spare, *process_list;
+uint64_t ew_process_pending;
+static uint64_t watched; // by a signalfd
+
+static struct ew_pending *pending_create(const siginfo_t *info) {
+    if (!spare) {
+        struct ew_pending *some = ew_pages(64 * sizeof *some);
+        for (int i = 0; i < 64; i++) {
+            some[i].next = spare;
+            spare = &some[i];
+        }
+    }
+    struct ew_pending *pending = spare;
+    spare = pending->next;
+    *pending = (struct ew_pending){*info, NULL};
+    return pending;
+}
+
+static void pending_destroy(struct ew_pending *pending) {
+    pending->next = spare;
+    spare = pending;
+}
+
+// One of each ordinary signal is kept, and all of the real-time ones.
+static void put(struct ew_pending **list, uint64_t *set, const siginfo_t *info) {
+    if (*set & BIT(info->si_signo) && info->si_signo < SIGRTMIN)
+        return;
+    *set |= BIT(info->si_signo);
+    while (*list)
+        list = &(*list)->next;
+    *list = pending_create(info);
+}
+
+static void update_set(const struct ew_pending *list, uint64_t *set) {
+    *set = 0;
+    for (; list; list = list->next)
+        *set |= BIT(list->info.si_signo);
+}
+
+// The lowest number first, and of one number the oldest.
+static bool take(struct ew_pending **list, uint64_t *set, uint64_t wanted, siginfo_t *info) {
+    if (!(*set & wanted))
+        return false;
+    int number = __builtin_ctzll(*set & wanted) + 1;
+    struct ew_pending **at = list;
+    while ((*at)->info.si_signo != number)
+        at = &(*at)->next;
+    struct ew_pending *found = *at;
+    *info = found->info;
+    *at = found->next;
+    pending_destroy(found);
+    update_set(*list, set);
+    return true;
+}
+
+bool ew_signal_take(uint64_t set, siginfo_t *info) {
+    struct ew_life *life = &ew_self->life;
+    return take(&life->pending, &life->pending_set, set, info) ||
+           take(&process_list, &ew_process_pending, set, info);
+}
+
+static void discard(struct ew_pending **list, uint64_t *set, uint64_t numbers) {
+    siginfo_t info;
+    while (take(list, set, numbers, &info))
+        ;
+}
+
+void ew_signal_discard(int number) {
+    discard(&process_list, &ew_process_pending, BIT(number));
+    for (uint32_t i = 0; i < ew_thread_count(); i++) {
+        struct ew_life *life = &ew_thread_at(i)->life;
+        discard(&life->pending, &life->pending_set, BIT(number));
+    }
+}
+
+// --- to whom
+
+static bool may_take(const struct ew_thread *thread, int number) {
+    return thread->state != EW_ENDED &&
+           (!(thread->life.mask & BIT(number)) || thread->life.awaited & BIT(number));
+}
+
+static void notify(struct ew_thread *thread) {
+    thread->life.attention = true;
+    if (thread->state == EW_BLOCKED)
+        ew_unblock(thread, false);
+}
+
+// A signalfd shows what is pending in the kernel.
+static bool hand_to_kernel(const siginfo_t *info) {
+    int number = info->si_signo;
+    if (!(watched & ew_kernel_mask & BIT(number)))
+        return false;
+    long process = raw1(SYS_getpid, 0);
+    return raw6(SYS_rt_tgsigqueueinfo, process, process, number, (long)info, 0, 0) == 0;
+}
+
+void ew_signal_watch(uint64_t set) {
+    watched |= set;
+}
+
+void ew_signal_thread(struct ew_thread *thread, const siginfo_t *info) {
+    int number = info->si_signo;
+    bool takes = may_take(thread, number);
+    if (takes && ew_signal_is_ignored(number) && !(thread->life.awaited & BIT(number)))
+        return;
+    if (!takes && hand_to_kernel(info))
+        return;
+    put(&thread->life.pending, &thread->life.pending_set, info);
+    if (takes)
+        notify(thread);
+}
+
+// As in Linux the first thread is asked first; then the oldest.
+static struct ew_thread *taker(int number) {
+    struct ew_thread *best = NULL;
+    for (uint32_t i = 0; i < ew_thread_count(); i++) {
+        struct ew_thread *thread = ew_thread_at(i);
+        if (may_take(thread, number) && (!best || thread->id < best->id))
+            best = thread;
+    }
+    return best;
+}
+
+void ew_signal_process(const siginfo_t *info) {
+    struct ew_thread *thread = taker(info->si_signo);
+    if (thread && ew_signal_is_ignored(info->si_signo) &&
+        !(thread->life.awaited & BIT(info->si_signo)))
+        return;
+    put(&process_list, &ew_process_pending, info);
+    if (thread)
+        notify(thread);
+}
+
+void ew_signal_retarget(uint64_t set) {
+    for (set &= ew_process_pending; set; set &= set - 1) {
+        struct ew_thread *thread = taker(__builtin_ctzll(set) + 1);
+        if (thread)
+            notify(thread);
+    }
+}
+
+// --- handlers
+
+#define SILENT (BIT(SIGCHLD) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGCONT))
+#define STOPPING (BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
+
+bool ew_signal_is_ignored(int number) {
+    ew_handler *handler = ew_actions[number].handler;
+    return handler == IGNORE || (handler == DEFAULT && SILENT & BIT(number));
+}
+
+// What the kernel does by itself, it does.
+static void by_default(int number) {
+    if (SILENT & BIT(number))
+        return;
+    if (!(STOPPING & BIT(number)))
+        ew_trace_finish();
+    ew_kernel_action(number, DEFAULT, 0);
+    uint64_t open = ew_kernel_mask & ~BIT(number);
+    raw6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&open, 0, sizeof open, 0, 0);
+    raw3(SYS_tgkill, raw1(SYS_getpid, 0), raw1(SYS_gettid, 0), number);
+    raw6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&ew_kernel_mask, 0, sizeof open, 0, 0);
+}
+
+static bool stands_on(const struct ew_other_stack *stack) {
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), from = (uintptr_t)stack->lowest;
+    return here > from && here - from <= stack->size;
+}
+
+static void call(const struct ew_action *action, siginfo_t *info, void *context, bool in_kernel) {
+    const struct ew_other_stack *stack = &ew_self->life.other_stack;
+    bool elsewhere = !in_kernel && action->flags & SA_ONSTACK && !(stack->flags & SS_DISABLE) &&
+                     !stands_on(stack);
+    if (elsewhere)
+        ew_call_on((char *)stack->lowest + stack->size, action->handler, info->si_signo, info,
+                   context);
+    else
+        action->handler(info->si_signo, info, context);
+}
+
+// The mask in the context is what the thread goes back to; the handler may change it there.
+static void handle(siginfo_t *info, ucontext_t *context, bool in_kernel) {
+    struct ew_life *life = &ew_self->life;
+    const struct ew_action action = ew_actions[info->si_signo];
+    const uint64_t own = action.flags & SA_NODEFER ? 0 : BIT(info->si_signo);
+    enum ew_interruption before = life->interrupted;
+    SET(&context->uc_sigmask) = life->mask;
+    ew_mask_set(life->mask | action.mask | own);
+    if (action.flags & SA_RESETHAND)
+        ew_action_set(info->si_signo, &(struct ew_action){DEFAULT, 0, 0});
+    call(&action, info, context, in_kernel);
+    ew_mask_set(SET(&context->uc_sigmask));
+    enum ew_interruption now = action.flags & SA_RESTART ? EW_RESTARTS : EW_FAILS;
+    life->interrupted = now > before ? now : before;
+}
+
+static void deliver(siginfo_t *info) {
+    ew_handler *handler = ew_actions[info->si_signo].handler;
+    if (handler == IGNORE)
+        return;
+    if (handler == DEFAULT) {
+        by_default(info->si_signo);
+        return;
+    }
+    ucontext_t context;
+    getcontext(&context);
+    memcpy(&context.uc_stack, &ew_self->life.other_stack, sizeof context.uc_stack);
+    handle(info, &context, false);
+}
+
+void ew_attend(bool anywhere) {
+    struct ew_life *life = &ew_self->life;
+    siginfo_t info;
+    if (ew_signal_arrived)
+        ew_take_arrivals();
+    life->attention = false;
+    while (ew_signal_take(~life->mask & ~life->awaited, &info))
+        deliver(&info);
+    if (anywhere)
+        ew_cancel_if_anywhere();
+    else if (life->cancel_anywhere && ew_cancel_is_due(ew_self))
+        life->attention = true; // at the next point
+}
+
+bool ew_interrupted(bool even_restarting) {
+    enum ew_interruption interrupted = ew_self->life.interrupted;
+    return interrupted == EW_FAILS || (even_restarting && interrupted == EW_RESTARTS);
+}
+
+// --- from the kernel
+
+// Written by the handler, which interrupts the reader but is never interrupted by it.
+#define RING 256
+static siginfo_t ring[RING];
+static volatile uint32_t written, taken;
+volatile bool ew_signal_arrived;
+
+static void arrive(const siginfo_t *info, ucontext_t *context) {
+    ring[written % RING] = *info;
+    written++;
+    ew_signal_arrived = true;
+    if (written - taken == RING)
+        SET(&context->uc_sigmask) = ~0ull; // the kernel keeps the rest until there is room
+}
+
+void ew_take_arrivals(void) {
+    ew_signal_arrived = false;
+    bool was_full = written - taken == RING;
+    while (taken != written) {
+        siginfo_t info = ring[taken % RING];
+        taken++;
+        ew_signal_process(&info);
+    }
+    if (was_full)
+        ew_signals_release();
+}
+
+#define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
+
+static bool is_fault(const siginfo_t *info) {
+    return FAULTS & BIT(info->si_signo) && info->si_code > 0;
+}
+
+// Caused by a call that the running thread is in: abort inside libc, or a write to a closed pipe.
+static bool is_of_running_thread(const siginfo_t *info) {
+    bool by_write = info->si_signo == SIGPIPE || info->si_signo == SIGXFSZ;
+    return (info->si_code == SI_TKILL || (by_write && info->si_code == SI_USER)) &&
+           info->si_pid == raw1(SYS_getpid, 0);
+}
+
+static void handle_now(siginfo_t *info, ucontext_t *context) {
+    raw6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&ew_kernel_mask, 0, sizeof ew_kernel_mask, 0, 0);
+    handle(info, context, true);
+    SET(&context->uc_sigmask) = ew_kernel_mask;
+}
+
+void ew_on_signal(int number, siginfo_t *info, void *context) {
+    ew_handler *handler = ew_actions[number].handler;
+    bool has_handler = handler != DEFAULT && handler != IGNORE;
+    bool blocked = ew_self && ew_self->life.mask & BIT(number);
+    if (is_fault(info)) {
+        if (has_handler && !blocked)
+            handle_now(info, context);
+        else
+            ew_kernel_action(number, DEFAULT, 0); // it happens again, for the last time
+    } else if (!is_of_running_thread(info)) {
+        arrive(info, context);
+    } else if (has_handler && !blocked) {
+        handle_now(info, context);
+    } else {
+        ew_signal_thread(ew_self, info);
+    }
+}
+
+void ew_delivery_forked(void) {
+    struct ew_life *life = &ew_self->life;
+    discard(&life->pending, &life->pending_set, ~0ull);
+    discard(&process_list, &ew_process_pending, ~0ull);
+    taken = written;
+    ew_signal_arrived = false;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a thread has for its life: cancellation, signals, and what others may ask about it.
+#ifndef EITHERWAY_LIFE_H
+#define EITHERWAY_LIFE_H
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ew_interruption { // what handlers that ran during a wait mean for the call that waited
+    EW_UNDISTURBED,
+    EW_RESTARTS, // all of them had SA_RESTART
+    EW_FAILS,    // one had not
+};
+
+struct ew_life {
+    struct ew_thread *next_handle;  // in its chain of the table of handles
+    struct ew_thread *next_remains; // ended and detached, to be taken away
+    struct ew_thread *joins;        // whose end it awaits
+    void *memory;                   // the mapping that holds its stack and shadow, or the latter
+    size_t memory_size;
+
+    bool attention; // a signal or a cancellation may be waiting for it: see ew_attend
+    bool first;     // runs on the stack that the kernel made
+    bool leaving;   // its function is over: no cancellation any more
+
+    // cancel.c
+    bool cancelled;       // somebody asked for it
+    bool cancel_disabled; // PTHREAD_CANCEL_DISABLE
+    bool cancel_anywhere; // PTHREAD_CANCEL_ASYNCHRONOUS
+    bool cancellable;     // blocked in a cancellation point
+    __pthread_unwind_buf_t *cleanup;
+    struct _pthread_cleanup_buffer *old_cleanup;
+    uint64_t exception[8]; // struct _Unwind_Exception of its forced unwinding
+
+    // signals.c; bit n - 1 of a set is signal n, as in the kernel
+    uint64_t mask;
+    uint64_t awaited; // what it takes with sigwait while it is blocked there
+    struct ew_pending *pending;
+    uint64_t pending_set;
+    struct ew_other_stack {
+        void *lowest; // laid out as the kernel's stack_t
+        int flags;
+        size_t size;
+    } other_stack; // sigaltstack
+    enum ew_interruption interrupted;
+
+    // attributes.c
+    char name[16];
+    int policy, priority;
+    bool has_affinity;
+    cpu_set_t affinity;
+    size_t guard;
+};
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals that the program sends: to its threads and itself without the kernel, to others with it.
+#include "signals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int answer(long error) {
+    if (error)
+        errno = (int)error;
+    return error ? -1 : 0;
+}
+
+static siginfo_t information(int number, int code, union sigval value) {
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    info.si_signo = number;
+    info.si_code = code;
+    info.si_pid = (pid_t)raw1(SYS_getpid, 0);
+    info.si_uid = (uid_t)raw1(SYS_getuid, 0);
+    info.si_value = value;
+    return info;
+}
+
+static void attend_soon(void) {
+    if (ew_self->life.attention || ew_signal_arrived)
+        ew_attend(false);
+}
+
+static int to_thread(struct ew_thread *thread, int number, int code, union sigval value) {
+    if (!thread)
+        return ESRCH;
+    if (number != 0 && !ew_signal_is_valid(number))
+        return EINVAL;
+    if (number == SIGKILL || number == SIGSTOP)
+        return (int)-raw3(SYS_kill, raw1(SYS_getpid, 0), number, 0);
+    if (number == 0 || thread->state == EW_ENDED)
+        return 0;
+    siginfo_t info = information(number, code, value);
+    ew_signal_thread(thread, &info);
+    attend_soon(); // before the call returns, if it is to this thread
+    return 0;
+}
+
+EW_EXPORT int pthread_kill(pthread_t handle, int number) {
+    ew_point(EW_WHY_SYNC);
+    return to_thread(ew_thread_of(handle), number, SI_TKILL, (union sigval){0});
+}
+
+EW_EXPORT int pthread_sigqueue(pthread_t handle, int number, const union sigval value) {
+    ew_point(EW_WHY_SYNC);
+    return to_thread(ew_thread_of(handle), number, SI_QUEUE, value);
+}
+
+EW_EXPORT int raise(int number) {
+    if (!ew_self)
+        return answer(-raw3(SYS_tgkill, raw1(SYS_getpid, 0), raw1(SYS_gettid, 0), number));
+    ew_point(EW_WHY_SYNC);
+    return answer(to_thread(ew_self, number, SI_TKILL, (union sigval){0}));
+}
+
+EW_EXPORT int gsignal(int number) {
+    return raise(number);
+}
+
+EW_EXPORT int tgkill(pid_t process, pid_t number, int signal) {
+    ew_point(EW_WHY_SYNC);
+    if (process != raw1(SYS_getpid, 0))
+        return answer(-raw3(SYS_tgkill, process, number, signal));
+    return answer(to_thread(ew_thread_numbered(number), signal, SI_TKILL, (union sigval){0}));
+}
+
+// What every thread blocks waits in the kernel, where a signalfd or an exec'd program finds it.
+static bool is_for_kernel(pid_t process, int number) {
+    return process != raw1(SYS_getpid, 0) || !ew_signal_is_valid(number) || number == SIGKILL ||
+           number == SIGSTOP || ew_kernel_mask & BIT(number);
+}
+
+static void to_process(int number, int code, union sigval value) {
+    siginfo_t info = information(number, code, value);
+    ew_signal_process(&info);
+}
+
+EW_EXPORT int kill(pid_t process, int number) {
+    long error = 0;
+    ew_point(EW_WHY_SYNC);
+    if (is_for_kernel(process, number))
+        error = -raw3(SYS_kill, process, number, 0);
+    else
+        to_process(number, SI_USER, (union sigval){0});
+    attend_soon();
+    return answer(error);
+}
+
+EW_EXPORT int killpg(pid_t group, int number) {
+    return group < 0 ? answer(EINVAL) : kill(-group, number);
+}
+
+EW_EXPORT int sigqueue(pid_t process, int number, const union sigval value) {
+    long error = 0;
+    ew_point(EW_WHY_SYNC);
+    siginfo_t info = information(number, SI_QUEUE, value);
+    if (is_for_kernel(process, number))
+        error = -raw3(SYS_rt_sigqueueinfo, process, number, (long)&info);
+    else
+        ew_signal_process(&info);
+    attend_soon();
+    return answer(error);
+}
+
+// A handler may jump away, but not come back.
+EW_EXPORT _Noreturn void abort(void) {
+    if (ew_self) {
+        ew_mask_set(ew_self->life.mask & ~BIT(SIGABRT));
+        raise(SIGABRT);
+        ew_action_set(SIGABRT, &(struct ew_action){DEFAULT, 0, 0});
+        raise(SIGABRT);
+    }
+    raw3(SYS_tgkill, raw1(SYS_getpid, 0), raw1(SYS_gettid, 0), SIGABRT);
+    for (;;)
+        __asm__ volatile("hlt");
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals: what the parts that send, deliver and await them know of each other.
+//
+// The kernel sees one thread. Each green thread has its own mask; the kernel blocks what all of
+// them block. A signal that the kernel hands over is only noted, and delivered to a green thread at
+// that thread's next decision point; faults of the running thread are delivered at once. Signals
+// that the program sends to itself do not go through the kernel, unless everybody blocks them.
+#ifndef EITHERWAY_SIGNALS_H
+#define EITHERWAY_SIGNALS_H
+
+#include "threads.h"
+
+#include <signal.h>
+
+#define SIGNALS 64
+#define BIT(number) (1ull << ((number) - 1))
+#define SET(pointer) (*(uint64_t *)(void *)(pointer)) // the kernel's part of a sigset_t
+#define RESERVED (BIT(32) | BIT(33))                  // libc's own
+#define NEVER_BLOCKED (BIT(SIGKILL) | BIT(SIGSTOP) | RESERVED)
+
+typedef void ew_handler(int, siginfo_t *, void *);
+#define DEFAULT ((ew_handler *)(void *)SIG_DFL)
+#define IGNORE ((ew_handler *)(void *)SIG_IGN)
+
+struct ew_action {
+    ew_handler *handler; // or DEFAULT, IGNORE
+    uint64_t mask;
+    unsigned long flags;
+};
+extern struct ew_action ew_actions[SIGNALS + 1];
+
+struct ew_pending {
+    siginfo_t info;
+    struct ew_pending *next;
+};
+
+// --- signals.c: what is set for each signal, and each thread's mask
+bool ew_signal_is_valid(int number);
+bool ew_signal_is_ignored(int number);
+void ew_action_set(int number, const struct ew_action *action);
+void ew_await_begin(uint64_t set); // the running thread takes these whatever is set for them
+void ew_await_end(void);
+extern uint64_t ew_kernel_mask; // what the kernel blocks
+void ew_kernel_action(int number, ew_handler *handler, unsigned long flags);
+
+// --- jump.S: calls the handler on another stack, and comes back
+void ew_call_on(void *stack_top, ew_handler *handler, int signal, siginfo_t *info, void *context);
+
+// --- delivery.c
+extern uint64_t ew_process_pending; // signals to the process that no thread has taken
+void ew_signal_thread(struct ew_thread *thread, const siginfo_t *info);
+void ew_signal_process(const siginfo_t *info);
+bool ew_signal_take(uint64_t set, siginfo_t *info); // of those that wait for the running thread
+void ew_signal_discard(int number);
+void ew_signal_retarget(uint64_t set); // the thread that was to take these may not any more
+void ew_signal_watch(uint64_t set);    // a signalfd is to see them
+void ew_on_signal(int number, siginfo_t *info, void *context);
+void ew_delivery_forked(void);
+
+#endif

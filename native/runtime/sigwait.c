@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for signals: with a handler (sigsuspend, pause) or instead of one (sigwait).
+#include "signals.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static int fail(int error) {
+    errno = error;
+    return -1;
+}
+
+// Nothing but signals ends it; those of the outside are waited for really.
+static enum ew_woken wait_for_signals(int64_t deadline) {
+    struct pollfd none;
+    return ew_wait_outside(&none, 0, deadline);
+}
+
+// Returns when a handler has run.
+static int suspend(uint64_t mask) {
+    struct ew_life *life = &ew_self->life;
+    uint64_t before = life->mask;
+    ew_testcancel();
+    ew_point(EW_WHY_SYNC);
+    life->interrupted = EW_UNDISTURBED;
+    ew_mask_set(mask);
+    ew_attend(false);
+    while (life->interrupted == EW_UNDISTURBED && !ew_cancel_is_due(ew_self))
+        wait_for_signals(EW_NEVER);
+    ew_mask_set(before);
+    ew_testcancel();
+    ew_attend(false);
+    return fail(EINTR);
+}
+
+EW_EXPORT int sigsuspend(const sigset_t *mask) {
+    return suspend(SET(mask));
+}
+
+EW_EXPORT int __sigsuspend(const sigset_t *mask) {
+    return suspend(SET(mask));
+}
+
+EW_EXPORT int pause(void) {
+    return suspend(ew_self->life.mask);
+}
+
+// 0, or EAGAIN when the time is over, or EINTR when a handler of another signal has run.
+static int await(uint64_t set, siginfo_t *info, int64_t deadline, bool now) {
+    int error = -1;
+    ew_await_begin(set & ~NEVER_BLOCKED);
+    for (bool last = now; error < 0;) {
+        ew_take_arrivals();
+        if (ew_signal_take(set, info))
+            error = 0;
+        else if (last)
+            error = EAGAIN;
+        else if (ew_cancel_is_due(ew_self))
+            error = ECANCELED;
+        else
+            last = wait_for_signals(deadline) == EW_TIMED_OUT;
+        if (error < 0 && !last && ew_interrupted(true))
+            error = EINTR;
+    }
+    ew_await_end();
+    ew_testcancel();
+    return error;
+}
+
+EW_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *limit) {
+    siginfo_t taken;
+    if (limit && (limit->tv_nsec < 0 || limit->tv_nsec >= 1000000000))
+        return fail(EINVAL);
+    ew_testcancel();
+    ew_point(EW_WHY_SYNC);
+    ew_self->life.interrupted = EW_UNDISTURBED;
+    int64_t length = limit ? limit->tv_sec * 1000000000ll + limit->tv_nsec : 0;
+    int error = await(SET(set), &taken, limit ? ew_now() + length : EW_NEVER, limit && !length);
+    if (error)
+        return fail(error);
+    if (info)
+        *info = taken;
+    return taken.si_signo;
+}
+
+EW_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info) {
+    return sigtimedwait(set, info, NULL);
+}
+
+EW_EXPORT int sigwait(const sigset_t *set, int *number) {
+    siginfo_t taken;
+    int error;
+    ew_testcancel();
+    ew_point(EW_WHY_SYNC);
+    do {
+        ew_self->life.interrupted = EW_UNDISTURBED;
+        error = await(SET(set), &taken, EW_NEVER, false);
+    } while (error == EINTR);
+    if (!error)
+        *number = taken.si_signo;
+    return error;
+}
+
+EW_EXPORT int signalfd(int descriptor, const sigset_t *set, int flags) {
+    long result = raw6(SYS_signalfd4, descriptor, (long)set, 8, flags, 0, 0);
+    if (result < 0)
+        return fail((int)-result);
+    ew_signal_watch(SET(set));
+    return (int)result;
+}
