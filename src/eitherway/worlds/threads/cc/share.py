@@ -130,7 +130,7 @@ class _Count:
 
     def _members(self, path: str, data: Buffer, parts: list[str] | None) -> Iterator[Counted]:
         for member in archive.members(path, data):
-            if parts is not None and member.name not in parts and member.path not in parts:
+            if parts is not None and not {member.name, member.path or member.name} & set(parts):
                 continue  # gold names what a thin library refers to by its path
             if member.path:
                 yield from self.file(member.path, None)
