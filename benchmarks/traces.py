@@ -118,11 +118,12 @@ def scattered(size: Size) -> Trace:
 
 
 def streams(size: Size) -> Trace:
-    """Pipes between processes: writers WAKE, a reader WAITs for the write before; 16 writes ahead."""
+    """Pipes: two writers WAKE, a reader WAITs; it is up to 16 writes behind."""
     rng = np.random.default_rng(6)
     count, pipes = size.operations // 2, max(size.objects // 100, 1)
     pipe = rng.integers(0, pipes, count)
-    writer = (2 * pipe + rng.integers(0, 2, count)) % size.actors
+    which = rng.integers(0, 2, count)
+    writer = (2 * pipe + which) % size.actors
     reader = (2 * pipe + 2) % size.actors
     ahead = min(16, count)
     kind = np.r_[np.full(count, int(OpKind.WAKE)), np.full(count, int(OpKind.WAIT))]
@@ -138,7 +139,7 @@ def streams(size: Size) -> Trace:
         actor=np.r_[writer, reader][seen],
         kind=kind[seen],
         touches=1 + np.r_[pipe, pipe][seen],
-        stack=1 + rng.integers(0, size.places, 2 * count),
+        stack=1 + np.r_[STEPS * pipe + which, STEPS * pipe + 2][seen] % size.places,
         edges=edges,
     )
     trace.operations["flags"] = flags[seen]

@@ -87,3 +87,11 @@ def numbered(*columns: npt.NDArray[np.generic]) -> tuple[Column, Column]:
             number * (int(dense.max(initial=0)) + 1) + dense, return_index=True, return_inverse=True
         )
     return number, first
+
+
+def grouped(*columns: npt.NDArray[np.generic]) -> list[Column]:
+    """The rows of each distinct combination in these columns, in order."""
+    number, first = numbered(*columns)
+    rows = np.argsort(number, kind="stable")
+    ends = np.cumsum(np.bincount(number, minlength=len(first)))
+    return np.split(rows, ends[:-1]) if len(rows) else []

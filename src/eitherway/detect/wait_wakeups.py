@@ -11,12 +11,12 @@ not happen before W), and
 Told once per place of the WAIT and pair of places of the WAKEs, in the order of inherent edges.
 
 Cost: for each object, the pairs (U, W) times the lines of WAKEs there (see `wakes`), each with a
-few bisections; memory one number per such operation and actor on its object.
+few bisections, in numpy; memory one number per such operation and actor on its object.
 """
 
 from collections.abc import Iterator
 
-from eitherway.detect.wakes import Board, Ended, Line
+from eitherway.detect.wakes import Board, Choices, Ended, Line, Told
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.words import Kind, OpFlag
@@ -29,25 +29,18 @@ def find(order: Order) -> list[Race]:
 
 
 def _races(board: Board) -> Iterator[Race]:
-    wakes = board.wakes()
-    told = set[tuple[int, int, int]]()
+    wakes, told = board.wakes(), Told(board)
     for ended in board.ended():
         for line in wakes[ended.wait.key.object]:
-            wait, one, other = ended.wait.key.place, ended.wake.key.place, line.key.place
-            key = (wait, min(one, other), max(one, other))
-            if key in told or not board.overlap(ended.wait.key, line.key):
-                continue
-            for race in _choices(ended, line):
-                told.add(key)
-                yield race
+            if board.overlap(ended.wait.key, line.key):
+                questions, others = _choices(ended, line)
+                wake, wait = ended.wake.operation[questions], ended.wait.operation[questions]
+                for three in told.new(wait, wake, others):
+                    yield Race(Kind.WAIT_WAKEUPS, three)
 
 
-def _choices(ended: Ended, line: Line) -> Iterator[Race]:
-    """At most one WAKE of the line that could have been there instead."""
+def _choices(ended: Ended, line: Line) -> Choices:
+    """WAKEs of the line that could have been there instead."""
     cumulative = ended.wake.key.flags & line.key.flags & OpFlag.CUMULATIVE
     end = line.not_after(ended.wait if cumulative else ended.wake)
-    choice = line.choose(end * 0, end, without=ended.wake, since=ended.wait)
-    if choice is not None:
-        question, other = choice
-        three = (int(ended.wake.operation[question]), int(ended.wait.operation[question]), other)
-        yield Race(Kind.WAIT_WAKEUPS, tuple(sorted(three)))
+    return line.choose(end * 0, end, without=ended.wake, since=ended.wait)

@@ -6,12 +6,13 @@ happened before a given operation is a beginning of the line, what happened afte
 question to a line costs two bisections however long it is.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from eitherway.detect.accesses import grouped
 from eitherway.model.order import Clock, Order
 from eitherway.model.trace import Table, Trace
 from eitherway.model.words import EdgeKind, OpFlag, OpKind
@@ -19,7 +20,7 @@ from eitherway.model.words import EdgeKind, OpFlag, OpKind
 Column = npt.NDArray[np.int64]
 NOBODY = -1
 
-Choice = tuple[int, int] | None
+Choices = tuple[Column, Column]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +87,14 @@ class Clocks:
         for operation, clock in clocks_of(self._order, operations):
             yield operation, clock[self._columns[int(self._object[operation])]]
 
-    def number(self, operations: Iterable[int]) -> Column:
+    def number(self, operations: Column) -> Column:
         """The number of each operation's segment among those of its actor."""
-        index = np.fromiter(operations, dtype=np.int64)
-        return self._order.number[self._order.segment[index]].astype(np.int64)
+        return self._order.number[self._order.segment[operations]].astype(np.int64)
 
-    def known(self, operations: Iterable[int], actor: int, object_: int) -> Column:
+    def known(self, operations: Column, actor: int, object_: int) -> Column:
         """How many segments of the actor happened before each operation, all on one object."""
         column = int(np.searchsorted(self._columns[object_], actor))
-        return np.array([self._row[operation][column] for operation in operations], dtype=np.int64)
+        return np.array([self._row[i][column] for i in operations.tolist()], dtype=np.int64)
 
 
 def _actors_by_object(objects: Table, actors: Table) -> dict[int, Column]:
@@ -119,11 +119,11 @@ class LineKey:
 class Line:
     """Operations of one key, in order, with the last one each of them ended or was ended by."""
 
-    def __init__(self, key: LineKey, operations: list[int], partners: list[int], clocks: Clocks):
+    def __init__(self, key: LineKey, operations: Column, partners: Column, clocks: Clocks) -> None:
         """`partners` are all by the actor `key.partner`, or NOBODY."""
         self.key = key
-        self.operation = np.array(operations, dtype=np.int64)
-        self.partner = np.array(partners, dtype=np.int64)
+        self.operation = operations
+        self.partner = partners
         self._clocks = clocks
         self._number = clocks.number(operations)
         self._known: dict[int, Column] = {}
@@ -141,20 +141,20 @@ class Line:
             return np.searchsorted(self.operation, questions.operation, side="right")
         return np.searchsorted(self.known(questions.key.actor), questions._number, side="left")
 
-    def choose(self, begin: Column, end: Column, without: "Line", since: "Line | None") -> Choice:
-        """The first question with another than `without` in [begin, end): (question, position).
+    def choose(self, begin: Column, end: Column, without: "Line", since: "Line | None") -> Choices:
+        """The questions with another than `without` in [begin, end), and that one for each.
 
         With `since`, only one whose partner, if any, did not happen before `since` will do.
         """
+        chosen = np.full(len(begin), NOBODY, dtype=np.int64)
         for first, behind in self._windows(begin, end, without):
             best = self._last_partner(first, behind)
-            good = best >= 0
+            good = (best >= 0) & (chosen == NOBODY)
             if since is not None and self.key.partner != NOBODY:
                 good &= self._partner_later(best, since)
-            if good.any():
-                question = int(np.argmax(good))
-                return question, int(self.operation[best[question]])
-        return None
+            chosen[good] = self.operation[best[good]]
+        questions = np.flatnonzero(chosen != NOBODY)
+        return questions, chosen[questions]
 
     def _windows(self, begin: Column, end: Column, without: "Line") -> Iterator[tuple[Column, ...]]:
         """[begin, end) in two parts, before and behind the operation that is left out."""
@@ -183,7 +183,7 @@ class Line:
         """How many segments of the actor happened before each operation."""
         column = self._known.get(actor)
         if column is None:
-            column = self._clocks.known(self.operation.tolist(), actor, self.key.object)
+            column = self._clocks.known(self.operation, actor, self.key.object)
             self._known[actor] = column
         return column
 
@@ -214,7 +214,10 @@ class _Highest:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """WAKEs of one line and the WAITs of one line that they ended, side by side."""
+    """WAKEs of one actor and the WAITs of one actor that they ended, side by side.
+
+    As lines they are only asked about, so their places differ and partners are left out.
+    """
 
     wake: Line
     wait: Line
@@ -243,18 +246,21 @@ class Board:
 
     def ended(self) -> Iterator[Ended]:
         """The chosen WAITs with what ended them."""
-        groups: dict[tuple[LineKey, LineKey], tuple[list[int], list[int]]] = {}
-        for wake, wait in zip(*(column.tolist() for column in self._pairs), strict=True):
-            key = self._key(wake, NOBODY), self._key(wait, NOBODY)
-            group = groups.setdefault(key, ([], []))
-            group[0].append(wake)
-            group[1].append(wait)
-        for (wake_key, wait_key), (wakes, waits) in groups.items():
-            nobody = [NOBODY] * len(wakes)
+        wakes, waits = self._pairs
+        columns = [column for side in self._pairs for column in self._columns(side)]
+        for rows in grouped(*columns):
+            wake, wait = wakes[rows], waits[rows]
+            nobody = np.full(len(rows), NOBODY, dtype=np.int64)
             yield Ended(
-                wake=Line(wake_key, wakes, nobody, self._clocks),
-                wait=Line(wait_key, waits, nobody, self._clocks),
+                wake=Line(self._key(int(wake[0]), NOBODY), wake, nobody, self._clocks),
+                wait=Line(self._key(int(wait[0]), NOBODY), wait, nobody, self._clocks),
             )
+
+    def places(self, operations: Column) -> Column:
+        """The place of each operation."""
+        stacks = self._trace.operations["stack"][operations]
+        places: Column = self._trace.stacks["place"][stacks].astype(np.int64)
+        return places
 
     def overlap(self, one: LineKey, other: LineKey) -> bool:
         """Whether two ranges of one object overlap."""
@@ -269,15 +275,22 @@ class Board:
         return operations[np.isin(self._object_of(operations), self._objects)]
 
     def _lines(self, operations: Column, partner: dict[int, int]) -> dict[int, list[Line]]:
-        members: dict[LineKey, list[int]] = {}
-        for operation in operations.tolist():
-            key = self._key(operation, partner.get(operation, NOBODY))
-            members.setdefault(key, []).append(operation)
+        partners = np.array([partner.get(i, NOBODY) for i in operations.tolist()], dtype=np.int64)
+        actors = self._trace.operations["actor"].astype(np.int64)
+        theirs = (
+            np.where(partners == NOBODY, NOBODY, actors[partners]) if len(partners) else partners
+        )
         result: dict[int, list[Line]] = {}
-        for key, mine in members.items():
-            partners = [partner.get(operation, NOBODY) for operation in mine]
-            result.setdefault(key.object, []).append(Line(key, mine, partners, self._clocks))
+        for rows in grouped(*self._columns(operations), self.places(operations), theirs):
+            key = self._key(int(operations[rows[0]]), int(partners[rows[0]]))
+            line = Line(key, operations[rows], partners[rows], self._clocks)
+            result.setdefault(key.object, []).append(line)
         return result
+
+    def _columns(self, operations: Column) -> list[Table]:
+        """What all operations of a line have in common, besides place and partner."""
+        rows = self._trace.operations[operations]
+        return [rows["range"], rows["actor"], rows["flags"]]
 
     def _key(self, operation: int, partner: int) -> LineKey:
         row = self._trace.operations[operation]
@@ -290,3 +303,22 @@ class Board:
             partner=theirs,
             flags=int(row["flags"]),
         )
+
+
+class Told:
+    """Triples of places that were told: one operation's, and those of two others in any order."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._known = set[tuple[int, int, int]]()
+
+    def new(self, single: Column, one: Column, other: Column) -> Iterator[tuple[int, ...]]:
+        """The operations of the first of each triple that was not told, which now is."""
+        places = [self._board.places(column) for column in (single, one, other)]
+        keys = np.stack([places[0], np.minimum(*places[1:]), np.maximum(*places[1:])], axis=1)
+        first = np.sort(np.unique(keys, axis=0, return_index=True)[1]) if len(keys) else keys[:0, 0]
+        for row in first.tolist():
+            key = tuple(keys[row].tolist())
+            if key not in self._known:
+                self._known.add(key)
+                yield tuple(sorted((int(single[row]), int(one[row]), int(other[row]))))

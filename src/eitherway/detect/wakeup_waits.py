@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from eitherway.detect.wakes import Board, Ended, Line
+from eitherway.detect.wakes import Board, Choices, Ended, Line, Told
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.words import Kind, OpFlag
@@ -29,28 +29,20 @@ def find(order: Order) -> list[Race]:
 
 
 def _races(board: Board) -> Iterator[Race]:
-    waits = board.waits()
-    told = set[tuple[int, int, int]]()
+    waits, told = board.waits(), Told(board)
     for ended in board.ended():
         for line in waits[ended.wake.key.object]:
-            wake, one, other = ended.wake.key.place, ended.wait.key.place, line.key.place
-            key = (wake, min(one, other), max(one, other))
-            if key in told or not board.overlap(ended.wake.key, line.key):
-                continue
-            for race in _choices(ended, line):
-                told.add(key)
-                yield race
+            if board.overlap(ended.wake.key, line.key):
+                questions, others = _choices(ended, line)
+                wake, wait = ended.wake.operation[questions], ended.wait.operation[questions]
+                for three in told.new(wake, wait, others):
+                    yield Race(Kind.WAKEUP_WAITS, three)
 
 
-def _choices(ended: Ended, line: Line) -> Iterator[Race]:
-    """At most one WAIT of the line that could have been ended instead."""
+def _choices(ended: Ended, line: Line) -> Choices:
+    """WAITs of the line that could have been ended instead."""
     cumulative = ended.wake.key.flags & OpFlag.CUMULATIVE
     gives_up = ended.wait.key.flags & OpFlag.TRY
     begin = line.before(ended.wake)
     end = np.full_like(begin, len(line.operation)) if gives_up else line.not_after(ended.wait)
-    since = None if cumulative else ended.wake
-    choice = line.choose(begin, end, without=ended.wait, since=since)
-    if choice is not None:
-        question, other = choice
-        three = (int(ended.wake.operation[question]), int(ended.wait.operation[question]), other)
-        yield Race(Kind.WAKEUP_WAITS, tuple(sorted(three)))
+    return line.choose(begin, end, without=ended.wait, since=None if cumulative else ended.wake)
