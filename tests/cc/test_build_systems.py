@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """make, a configure script and CMake take `eitherway cc` for the compiler it stands for."""
 
+import re
 import shutil
 
 import pytest
@@ -90,6 +91,18 @@ def test_configure(shop: Shop) -> None:
     ours = shop.run("sh", "configure", CC="eitherway cc", CXX="eitherway c++", LIBS="-lm").ok()
     theirs = shop.run("sh", "configure", CC=shop.variables["EITHERWAY_CC"], LIBS="-lm").ok()
     assert ours.output == theirs.output == ANSWERS
+
+
+def test_libtool_finds_only_the_compilers_own_objects(shop: Shop) -> None:
+    """It asks with -v which objects and libraries a C++ library needs, and repeats them later."""
+    shop.write("a.cc", "int a() { return 1; }\n")
+    shop.cxx("-fPIC", "-c", "a.cc").ok()
+    found = []
+    for tool in ("eitherway c++", shop.variables["EITHERWAY_CXX"]):
+        words = [*tool.split(), "-shared", "a.o", "-v", "-o", "a.so"]
+        said = shop.run(*words).ok().errors.split()
+        found.append([w.strip('"') for w in said if re.search(r'\.(o|a)"?$|^"?-l', w)])
+    assert found[0] == found[1]
 
 
 CMAKE = """

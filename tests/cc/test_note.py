@@ -70,7 +70,7 @@ def test_texts_that_are_too_long_are_cut_between_characters_and_names(copy: Path
 def test_a_link_by_hand_is_not_measured(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     shop.write("a.c", HELLO)
-    shop.plain("a.c", str(native("lib/eitherway_note.o")), "-o", "a").ok()
+    shop.plain("a.c", str(native("lib/eitherway_rt.note")), "-o", "a").ok()
     found = shop.note("a")
     assert (found.measured, found.share, found.runtime) == (False, None, "")
 
@@ -94,7 +94,7 @@ def test_a_binary_without_section_headers_keeps_its_note(copy: Path) -> None:
 
 
 def test_the_placeholder_has_the_size_that_is_written() -> None:
-    elf = Elf(native("lib/eitherway_note.o").read_bytes())
+    elf = Elf(native("lib/eitherway_rt.note").read_bytes())
     (section,) = (each for each in elf.sections if each.name == b".note.eitherway")
     owner, size, kind = struct.unpack("<III", elf.contents(section)[:12])
     assert (owner, size, kind) == (len(note.OWNER) + 1, len(note._encode(FULL)), note.KIND)

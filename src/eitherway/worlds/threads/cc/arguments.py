@@ -48,13 +48,15 @@ def _set(text: str) -> frozenset[str]:
 
 # Options whose value is the next word. Those with a value in the same word need no table.
 _VALUED = _set("""
-    -A -B -D -F -G -I -L -MF -MQ -MT -T -U -Xanalyzer -Xassembler -Xclang -Xlinker -Xpreprocessor
-    -arch -aux-info -dumpbase -dumpbase-ext -dumpdir -e -h -idirafter -imacros -imultiarch
-    -imultilib -include -include-pch -iprefix -iquote -isysroot -isystem -ivfsoverlay -iwithprefix
-    -iwithprefixbefore -l -mllvm -o -rpath -serialize-diagnostics -target -u -working-directory
-    -wrapper -x -z --config --define-macro --entry --for-assembler --for-linker --imacros --include
-    --include-directory --language --library-directory --output --param --serialize-diagnostics
-    --sysroot --undefine-macro
+    -A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -Tbss -Tdata -Ttext -U -Xanalyzer -Xassembler -Xclang
+    -Xlinker -Xpreprocessor -arch -aux-info -dumpbase -dumpbase-ext -dumpdir -e -framework -h
+    -idirafter -iframework -imacros -imultiarch -imultilib -include -include-pch -iprefix -iquote
+    -isysroot -isystem -ivfsoverlay -iwithprefix -iwithprefixbefore -l -mllvm -o -rpath
+    -serialize-diagnostics -specs -target -u -working-directory -wrapper -x -z --assert --config
+    --define-macro --embed-dir --entry --for-assembler --for-linker --imacros --include
+    --include-directory --include-directory-after --include-prefix --include-with-prefix
+    --include-with-prefix-after --include-with-prefix-before --language --library-directory --output
+    --param --serialize-diagnostics --specs --sysroot --undefine-macro
 """)
 _LONG = {
     "--output": "-o",

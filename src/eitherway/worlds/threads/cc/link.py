@@ -29,13 +29,13 @@ class Parts(NamedTuple):
     """The installed files that a link needs."""
 
     runtime: str
-    note: str
+    note: str  # an object, not named .o: libtool would take it for the compiler's and repeat it
     exported: str  # a dynamic list: libraries must reach what the runtime takes over
 
 
 def parts() -> Parts:
     """Where they are. Raises `Unavailable`."""
-    files = ("lib/eitherway_rt.o", "lib/eitherway_note.o", "lib/eitherway_rt.list")
+    files = ("lib/eitherway_rt.o", "lib/eitherway_rt.note", "lib/eitherway_rt.list")
     return Parts(*(str(native(file)) for file in files))
 
 
