@@ -201,6 +201,15 @@ def test_an_output_that_is_no_file(shop: Shop) -> None:
     shop.cc("a.c", "-o", "/dev/null").ok()
 
 
+@pytest.mark.parametrize("option", ["-###", "-Wl,--version"])
+def test_a_link_that_only_talks_leaves_an_older_program_alone(shop: Shop, option: str) -> None:
+    shop.write("a.c", HELLO)
+    shop.cc("a.c", "-o", "a").ok()
+    before = (shop.path / "a").read_bytes()
+    shop.cc("a.c", option, "-o", "a").ok()
+    assert (shop.path / "a").read_bytes() == before
+
+
 @pytest.mark.parametrize("option", ["-static", "--static", "-static-pie"])
 def test_static_programs_are_refused(shop: Shop, option: str) -> None:
     shop.write("a.c", HELLO)

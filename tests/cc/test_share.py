@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.cc.harness import Shop
+from tests.cc.harness import Shop, has
 
 from eitherway.worlds.threads.cc import archive
 
@@ -37,6 +37,8 @@ def test_a_part_that_is_not_instrumented_is_counted_and_named(shop: Shop) -> Non
 @pytest.mark.parametrize("options", ["rc", "rcT"])
 @pytest.mark.parametrize("linker", ["bfd", "gold"])
 def test_members_of_static_libraries(gcc: Shop, options: str, linker: str) -> None:
+    if not has(f"ld.{linker}"):
+        pytest.skip(f"no {linker} on this machine: apt-get install binutils-{linker}")
     gcc.write("main.c", MAIN)
     long_name = "a-name-that-is-longer-than-sixteen-characters"
     gcc.write(f"{long_name}.c", A)

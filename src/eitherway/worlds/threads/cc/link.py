@@ -179,7 +179,7 @@ def stamp(linked: Linked, counted: share.Share, compiler: str) -> bool:
         note.Note(
             runtime=__version__,
             compiler=compiler,
-            measured=bool(linked.trace),
+            measured=True,
             is_library=linked.product is Product.LIBRARY,
             loads_anywhere=_type(linked.output) == Type.SHARED,
             code=counted.code,
@@ -214,12 +214,6 @@ def refuse_static(linked: Linked) -> None:
             "the place of libc's thread functions",
             fix="link without -Wl,-static and -Wl,--no-dynamic-linker",
         )
-
-
-def remove(linked: Linked) -> None:
-    """Take back what must not be used."""
-    if is_binary(linked.output):
-        os.unlink(linked.output)
 
 
 def own_definitions(counted: share.Share) -> Sequence[tuple[str, str]]:

@@ -164,16 +164,16 @@ class _Link:
     def _finish(self, linked: "link.Linked", status: int, compiler: str) -> int:
         from eitherway.worlds.threads.cc import link
 
+        if status != 0:
+            link.explain(self.line)
+            return status
+        if not linked.trace or not link.is_binary(linked.output):
+            return 0  # nothing was linked (-###, -Wl,--version), or it went to /dev/null
         try:
             counted = link.count(linked)
-            if status != 0:
-                link.explain(self.line)
-                return status
-            if not link.is_binary(linked.output):  # -o /dev/null
-                return 0
             link.refuse_static(linked)
         except Problem:
-            link.remove(linked)
+            os.unlink(linked.output)
             raise
         for file, names in link.own_definitions(counted):
             warn(self.language, f"{file} defines {names} itself: calls of these are not controlled")
