@@ -35,7 +35,7 @@ static struct block {
     const char *image;
     size_t image_size, size;
 } *blocks, libc;
-static size_t block_count, block_room;
+static size_t block_count, block_room, blocks_at_start;
 static size_t tls_size;                 // bytes below the thread pointer at start
 static unsigned long long loaded, gone; // libraries, when the blocks were last listed
 
@@ -106,17 +106,14 @@ static int is_changed(struct dl_phdr_info *info, size_t size, void *argument) {
     return 1;
 }
 
-// Libraries that came since with initial-exec TLS got a place in the surplus of every thread. Those
-// of the start are among them: listed again, they are found by their flag or not at all.
+// Libraries that came since with initial-exec TLS got a place in the surplus of every thread. Some
+// of the start may be listed a second time: they are only put back twice.
 static void list_late_blocks(void) {
-    static size_t at_start;
     bool changed;
-    if (!at_start)
-        at_start = block_count;
     dl_iterate_phdr(is_changed, &changed);
     if (!changed)
         return;
-    block_count = at_start;
+    block_count = blocks_at_start;
     dl_iterate_phdr(list_block, NULL);
 }
 
@@ -252,6 +249,7 @@ void ew_donors_start(void) {
     if (!real_create)
         ew_cannot("libc has no pthread_create");
     dl_iterate_phdr(list_block, NULL);
+    blocks_at_start = block_count;
     mallopt(M_ARENA_MAX, 1); // with several, addresses would depend on which donor serves whom
     // What libc tells debuggers: size in bits, count, offset.
     const uint32_t *field = dlsym(RTLD_NEXT, "_thread_db_pthread_tid");

@@ -21,6 +21,7 @@ struct ew_life {
     struct ew_thread *joins;        // whose end it awaits
     void *memory;                   // the mapping that holds its stack and shadow, or the latter
     size_t memory_size;
+    uintptr_t *frames; // its own shadow; the one in use may be a coroutine's
 
     bool attention; // a signal or a cancellation may be waiting for it: see ew_attend
     bool first;     // runs on the stack that the kernel made

@@ -46,7 +46,7 @@ static int use_given(struct ew_thread *thread, void *stack, size_t size) {
     thread->stack_size = size;
     thread->owns_stack = false;
     thread->frames = thread->frames_base = reserve(ew_frames_bytes(size));
-    thread->life.memory = thread->frames_base;
+    thread->life.memory = thread->life.frames = thread->frames_base;
     thread->life.memory_size = ew_frames_bytes(size);
     return thread->frames_base ? 0 : EAGAIN;
 }
@@ -72,7 +72,7 @@ int ew_stack_create(struct ew_thread *thread, const pthread_attr_t *attributes) 
     thread->life.memory = memory;
     thread->life.memory_size = shadow + guard + size;
     thread->life.guard = guard;
-    thread->frames = thread->frames_base = (uintptr_t *)memory;
+    thread->frames = thread->frames_base = thread->life.frames = (uintptr_t *)memory;
     thread->stack = memory + shadow + guard;
     thread->stack_size = size;
     thread->owns_stack = true;
@@ -98,5 +98,5 @@ void ew_stack_of_first(struct ew_thread *first) {
     first->stack_size = first_stack_limit();
     first->life.memory_size = ew_frames_bytes(first->stack_size);
     first->life.memory = ew_pages(first->life.memory_size);
-    first->frames = first->frames_base = first->life.memory;
+    first->frames = first->frames_base = first->life.frames = first->life.memory;
 }

@@ -176,7 +176,7 @@ __attribute__((used)) void ew_thread_main(void) {
 _Noreturn void ew_thread_over(void) {
     struct ew_thread *self = ew_self;
     self->life.leaving = true;
-    ew_frames = self->frames_base;
+    ew_frames = self->frames_base = self->life.frames;
     ew_run_thread_destructors();
     if (--running_threads == 0)
         exit(0); // POSIX: as if the last thread had called it

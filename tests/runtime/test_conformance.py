@@ -2,7 +2,8 @@
 """Every program in programs/ checks POSIX, C or C++ behaviour itself, natively and under control.
 
 A program is one file; `// flags: ...` in its first lines adds compiler flags. It ends with 0 when
-all it checked was right, and says on standard error what was not.
+all it checked was right, and says on standard error what was not. Each file in a folder
+NAME_libraries becomes a shared library beside the program NAME.
 """
 
 import re
@@ -21,17 +22,31 @@ SEEDS = range(10)
 GIVE_UP = 60  # seconds: a program that hangs has failed; none of them needs one
 
 
-def compile_program(source: Path, program: Path, *, controlled: bool) -> None:
+def compiler_for(source: Path) -> list[str]:
     compiler = shutil.which("g++" if source.suffix == ".cc" else "gcc")
     assert compiler, "make setup installs gcc and g++"
     head = source.read_text(encoding="utf-8")[:1000]
     flags = " ".join(re.findall(r"^// flags: (.*)$", head, re.MULTILINE)).split()
-    flags = ["-g", "-O1", "-Wall", "-Werror", "-D_GNU_SOURCE", *flags]
+    return [compiler, "-g", "-O1", "-Wall", "-Werror", "-D_GNU_SOURCE", *flags]
+
+
+def compile_libraries(source: Path, folder: Path, own: list[str]) -> None:
+    for library in sorted(source.with_name(f"{source.stem}_libraries").glob("*.c")):
+        objects = folder / f"{library.stem}.so.o"
+        command = [*compiler_for(library), *own, "-fPIC", "-c", library, "-o", objects]
+        subprocess.run(command, check=True)
+        # Linked without a runtime: the program that loads it brings that.
+        subprocess.run(["gcc", "-shared", objects, "-o", folder / f"{library.stem}.so"], check=True)
+
+
+def compile_program(source: Path, program: Path, *, controlled: bool) -> None:
+    compiler = compiler_for(source)
     own = [*COMPILE] if controlled else ["-pthread"]
     objects = program.with_suffix(".o")
-    subprocess.run([compiler, *flags, *own, "-c", source, "-o", objects], check=True)
+    subprocess.run([*compiler, *own, "-c", source, "-o", objects], check=True)
     libraries = link_flags() if controlled else ["-pthread", "-ldl"]
-    subprocess.run([compiler, objects, "-o", program, *libraries], check=True)
+    subprocess.run([compiler[0], objects, "-o", program, *libraries], check=True)
+    compile_libraries(source, program.parent, own)
 
 
 def check(program: Path, options: str) -> None:
