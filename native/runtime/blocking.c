@@ -43,6 +43,11 @@ static void until_ready(int descriptor, short events, bool outside) {
     }
 }
 
+// The program's output is ours: it is written really, and always taken.
+static bool leads_outside(int descriptor, short events) {
+    return ew_is_outside(descriptor) && !(events & POLLOUT && ew_is_output(descriptor));
+}
+
 // Regular files are always ready, so for them this is only a decision point.
 static bool begin(int descriptor, short events, bool may_wait) {
     if (!ew_running)
@@ -50,7 +55,7 @@ static bool begin(int descriptor, short events, bool may_wait) {
     ew_testcancel();
     ew_point(EW_WHY_SYNC);
     ew_self->life.interrupted = EW_UNDISTURBED;
-    bool outside = ew_is_outside(descriptor) && !(events & POLLOUT && ew_is_output(descriptor));
+    bool outside = leads_outside(descriptor, events);
     if (may_wait && would_block_carrier(descriptor))
         until_ready(descriptor, events, outside);
     return outside;
@@ -191,7 +196,7 @@ static int64_t deadline_in(int64_t nanoseconds) {
 
 static bool any_outside(const struct pollfd *fds, nfds_t count) {
     for (nfds_t i = 0; i < count; i++)
-        if (fds[i].fd >= 0 && ew_is_outside(fds[i].fd))
+        if (fds[i].fd >= 0 && leads_outside(fds[i].fd, fds[i].events))
             return true;
     return false;
 }

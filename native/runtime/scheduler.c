@@ -98,6 +98,7 @@ static int64_t allowance; // plain accesses that were granted at the last decisi
 // A plain access that asks is itself the last of those granted; everything else is a step more.
 static void count_steps(enum ew_why why) {
     ew_steps += (uint64_t)(allowance - ew_accesses_left) + (why != EW_WHY_ACCESS);
+    allowance = ew_accesses_left;
 }
 
 static void grant_accesses(void) {
@@ -197,6 +198,12 @@ static bool look_outside(int64_t nanoseconds) {
     return seen || ew_signal_arrived;
 }
 
+// How long the outside may be waited for: until the deadline, which may be past already.
+static int64_t time_until(const struct ew_thread *first) {
+    int64_t left = first ? first->deadline - ew_now() : -1;
+    return first && left < 0 ? 0 : left;
+}
+
 // Nobody is ready. If somebody waits for the outside, so do we, really; otherwise the virtual clock
 // jumps to the next deadline.
 static EW_COLD void idle(void) {
@@ -205,7 +212,7 @@ static EW_COLD void idle(void) {
         return;
     }
     struct ew_thread *first = earliest_deadline();
-    if (ew_outside_waited_for() && look_outside(first ? first->deadline - ew_now() : -1))
+    if (ew_outside_waited_for() && look_outside(time_until(first)))
         return;
     if (!first)
         deadlock();
@@ -213,7 +220,10 @@ static EW_COLD void idle(void) {
     ew_unblock(first, true);
 }
 
+// The step is counted before the outside is looked at, so that what is seen there while this
+// thread waits does not look as if it had been there before.
 static void run_another(enum ew_why why) {
+    count_steps(why);
     while (!ready_count)
         idle();
     switch_to(choose(why));
