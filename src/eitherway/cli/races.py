@@ -42,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read what is whole of a recording that was broken off",
     )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="run the recorded command again to trace it, wherever the recording comes from",
+    )
     findings_list.add_arguments(parser)
 
 
@@ -78,7 +83,7 @@ def _detected(args: argparse.Namespace) -> Found:
 
     path = _path_of(args.recording)
     with Recording.open(path, incomplete=args.incomplete) as recording:
-        trace = _trace_of(recording)
+        trace = _trace_of(recording, again=args.again)
         losses = list(recording.losses)
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     source = Source("eitherway", str(path))
@@ -92,14 +97,21 @@ def _detected(args: argparse.Namespace) -> Found:
     return [stamped(finding, when) for finding in merged(findings)], [looked_at, *losses]
 
 
-def _trace_of(recording: "Recording") -> "Trace":
+def _trace_of(recording: "Recording", *, again: bool) -> "Trace":
     """The trace in the recording, or the one of its run, done again with a tracer around it."""
     from eitherway.recording.layout import BlockType
+    from eitherway.recording.store import Store
     from eitherway.recording.trace import has_trace, read_trace
 
     kinds = {BlockType[name.upper()] for e in recording.manifest.streams for name in e.holds}
     if has_trace(kinds) or BlockType.CHOICES not in kinds:
         return read_trace(recording)
+    if not (again or recording.path.resolve().is_relative_to(Store.default().root.resolve())):
+        raise UsageError(
+            f"{recording.path} holds a run without a trace, and is not in your store: to trace it "
+            "is to start what it names",
+            fix=f"eitherway races --again {recording.path}, if you trust it",
+        )
     from eitherway.worlds.threads.launch import fix_addresses
     from eitherway.worlds.threads.recorded import load
     from eitherway.worlds.threads.traced import traced

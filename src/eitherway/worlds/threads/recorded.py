@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run into a recording and out of it again: how it was started, its schedule, its input."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -9,12 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from eitherway.errors import BadInput
 from eitherway.machine.elf import build_id
+from eitherway.model import shape
 from eitherway.model.trace import Table, Trace
 from eitherway.model.words import World
 from eitherway.recording.layout import INPUTS_ITEM, BlockType
@@ -25,6 +26,7 @@ from eitherway.recording.trace import add_trace
 from eitherway.recording.write import RecordingWriter, StreamWriter
 from eitherway.worlds.threads.captured import Captured
 from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.program import classify
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.schedule import SWITCH, Schedule
 
@@ -54,22 +56,25 @@ def save(recorded: Recorded, store: Store, trace: Trace | None = None) -> Path:
 
 
 def load(recording: Recording) -> Recorded:
-    """The run that `save` kept; refused when the program has changed since."""
+    """The run that `save` kept.
+
+    Refused when the program is not ours, is gone or has changed since: a recording is a file, and
+    to follow one is to start what it names.
+    """
     inputs = list(recording.inputs())
-    facts = {item.kind: item.data for item in inputs if item.kind >= _Kind.FACTS}
+    parts = {item.kind: item.data for item in inputs if item.kind >= _Kind.FACTS}
     try:
-        told = json.loads(facts[_Kind.FACTS])
-        launch = Launch(
-            recording.manifest.command, told["directory"], told["environment"], facts[_Kind.STDIN]
-        )
-        out = _captured(told["out"], facts[_Kind.OUT])
-        err = _captured(told["err"], facts[_Kind.ERR])
+        told = _FACTS(json.loads(parts[_Kind.FACTS]))
+        environment = dict(told["environment"])
+        command = recording.manifest.command
+        launch = Launch(command, told["directory"], environment, parts[_Kind.STDIN])
+        out = Captured(**told["out"], beginning=parts[_Kind.OUT])
+        err = Captured(**told["err"], beginning=parts[_Kind.ERR])
         schedule = Schedule(told["steps"], told["hash"], _switches(recording.choices()))
-        ran = Ran(told["status"], out, err, schedule, _packed(inputs))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, ValueError) as error:
         raise BadInput(f"{recording.path} is no recording of a run of threads") from error
-    _refuse_other_build(recording)
-    return Recorded(launch, ran)
+    _refuse_other_program(recording, launch)
+    return Recorded(launch, Ran(told["status"], out, err, schedule, _packed(inputs)))
 
 
 def program_of(launch: Launch) -> str:
@@ -85,21 +90,32 @@ def _manifest(launch: Launch) -> Manifest:
         world=World.THREADS,
         recorded_by="runtime",
         command=launch.command,
-        build_ids={program: build_id(Path(program))},
+        build_ids={program: _identity(program)},
         host=Host.here(),
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
 
 
-def _refuse_other_build(recording: Recording) -> None:
-    for program, recorded in recording.manifest.build_ids.items():
-        if not Path(program).exists():
-            raise BadInput(f"{recording.path} was recorded of {program}, which is gone")
-        if build_id(Path(program)) != recorded:
-            raise BadInput(
-                f"{recording.path} was recorded of another build of {program}",
-                fix="record again, or go back to the build that was recorded",
-            )
+def _identity(program: str) -> str:
+    """The build-id; what was linked without one is known by all its bytes."""
+    path = Path(program)
+    return build_id(path) or hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _refuse_other_program(recording: Recording, launch: Launch) -> None:
+    if not launch.command or "" in launch.command[:1]:
+        raise BadInput(f"{recording.path} names no command")
+    program = program_of(launch)
+    recorded = recording.manifest.build_ids.get(program)
+    if not Path(program).exists():
+        raise BadInput(f"{recording.path} was recorded of {program}, which is gone")
+    if problem := classify(program).problem():
+        raise problem
+    if recorded != _identity(program):
+        raise BadInput(
+            f"{recording.path} was recorded of another build of {program}",
+            fix="record again, or go back to the build that was recorded",
+        )
 
 
 # --- what is told about the run as a whole
@@ -114,26 +130,41 @@ class _Kind(IntEnum):
     ERR = 259
 
 
+def _pair(value: object) -> tuple[str, str]:
+    pair = shape.listing(shape.text)(value)
+    if len(pair) != 2:
+        raise shape.ShapeError("must be a name and a value")
+    return pair[0], pair[1]
+
+
+_U64 = shape.number(0, 2**64 - 1)
+_WRITTEN = shape.record(size=_U64, digest=shape.matching("[0-9a-f]{64}", "a SHA-256"))
+_FACTS = shape.record(
+    directory=shape.some_text,
+    environment=shape.listing(_pair),
+    status=shape.number(-64, 255),
+    steps=_U64,
+    hash=_U64,
+    out=_WRITTEN,
+    err=_WRITTEN,
+)
+
+
 def _write_facts(stream: StreamWriter, recorded: Recorded) -> None:
     ran, launch = recorded.ran, recorded.launch
     told = {
         "directory": launch.directory,
-        "environment": dict(launch.environment),
+        "environment": list(launch.environment.items()),
         "status": ran.status,
         "steps": ran.schedule.steps,
         "hash": ran.schedule.hash,
-        "out": [ran.out.size, ran.out.digest],
-        "err": [ran.err.size, ran.err.digest],
+        "out": {"size": ran.out.size, "digest": ran.out.digest},
+        "err": {"size": ran.err.size, "digest": ran.err.digest},
     }
     stream.input(_Kind.FACTS, 0, json.dumps(told).encode())
     stream.input(_Kind.STDIN, 0, launch.stdin)
     stream.input(_Kind.OUT, 0, ran.out.beginning)
     stream.input(_Kind.ERR, 0, ran.err.beginning)
-
-
-def _captured(told: list[Any], beginning: bytes) -> Captured:
-    size, digest = told
-    return Captured(int(size), str(digest), beginning)
 
 
 # --- the schedule: four numbers a switch
