@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals on their way: from the kernel or a thread, over the pending ones, to a handler.
+#include "input.h"
+#include "schedule.h"
 #include "signals.h"
 
 #include <errno.h>
@@ -223,8 +225,6 @@ static void deliver(siginfo_t *info) {
 void ew_attend(bool anywhere) {
     struct ew_life *life = &ew_self->life;
     siginfo_t info;
-    if (ew_signal_arrived)
-        ew_take_arrivals();
     life->attention = false;
     while (ew_signal_take(~life->mask & ~life->awaited, &info))
         deliver(&info);
@@ -248,6 +248,8 @@ static volatile uint32_t written, taken;
 volatile bool ew_signal_arrived;
 
 static void arrive(const siginfo_t *info, ucontext_t *context) {
+    if (ew_schedule_following())
+        return; // those of the recording come instead
     ring[written % RING] = *info;
     written++;
     ew_signal_arrived = true;
@@ -255,16 +257,42 @@ static void arrive(const siginfo_t *info, ucontext_t *context) {
         SET(&context->uc_sigmask) = ~0ull; // the kernel keeps the rest until there is room
 }
 
+static void accept(siginfo_t *info) {
+    ew_input(EW_INPUT_DATA, info, sizeof *info, sizeof *info);
+    ew_schedule_note(EW_SWITCH_SIGNAL, (uint32_t)info->si_signo);
+    ew_signal_process(info);
+}
+
+static void take_recorded(void) {
+    const struct ew_schedule_switch *next;
+    while ((next = ew_schedule_next()) && next->steps == ew_steps &&
+           next->kind == EW_SWITCH_SIGNAL) {
+        siginfo_t info;
+        ew_schedule_taken();
+        accept(&info);
+    }
+}
+
 void ew_take_arrivals(void) {
+    if (ew_schedule_following()) {
+        take_recorded();
+        return;
+    }
     ew_signal_arrived = false;
     bool was_full = written - taken == RING;
     while (taken != written) {
         siginfo_t info = ring[taken % RING];
         taken++;
-        ew_signal_process(&info);
+        accept(&info);
     }
     if (was_full)
         ew_signals_release();
+}
+
+void ew_look_for_signals(void) {
+    ew_steps++;
+    if (UNLIKELY(ew_signal_arrived || ew_schedule_following()))
+        ew_take_arrivals();
 }
 
 #define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))

@@ -42,7 +42,7 @@ enum ew_woken ew_wait_outside(struct pollfd *polled, uint32_t count, int64_t dea
     enum ew_woken woken = ew_wait_quietly(polled, deadline);
     self->life.cancellable = false;
     drop(self);
-    if (ew_signal_arrived || self->life.attention)
+    if (self->life.attention)
         ew_attend(false);
     return woken;
 }
@@ -120,6 +120,11 @@ static bool look_back(void) {
     const struct ew_schedule_switch *next;
     while ((next = ew_schedule_next()) && next->steps == ew_steps &&
            next->kind >= EW_SWITCH_OUTSIDE) {
+        if (next->kind == EW_SWITCH_SIGNAL) {
+            ew_take_arrivals();
+            found = true;
+            continue;
+        }
         uint32_t choice = next->choice;
         bool waited = next->kind == EW_SWITCH_WAITED;
         ew_schedule_taken();

@@ -31,6 +31,7 @@ static void in_child(void) {
     ew_outside_forked();
     ew_threads_forked();
     ew_signals_forked();
+    ew_loading_forked();
 }
 
 static pid_t (*real_fork)(void), (*real__Fork)(void);

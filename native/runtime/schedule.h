@@ -6,7 +6,13 @@
 #include "runtime.h"
 
 // Kinds of struct ew_schedule_switch.
-enum { EW_SWITCH_THREAD, EW_SWITCH_WAITER, EW_SWITCH_OUTSIDE, EW_SWITCH_WAITED };
+enum {
+    EW_SWITCH_THREAD,
+    EW_SWITCH_WAITER,
+    EW_SWITCH_OUTSIDE,
+    EW_SWITCH_WAITED,
+    EW_SWITCH_SIGNAL, // one came from the kernel
+};
 
 // Descriptors of memory laid out as struct ew_schedule_head says; they are closed.
 void ew_schedule_record(int descriptor);

@@ -116,6 +116,8 @@ static struct ew_thread *choose(enum ew_why why) {
     count_steps(why);
     if (ew_outside_waited_for() && (++decisions % LOOK_EVERY == 0 || ew_schedule_following()))
         ew_look_outside(0);
+    if (UNLIKELY(ew_signal_arrived || ew_schedule_following()))
+        ew_take_arrivals();
     bool may_stay = ew_self->state == EW_READY;
     struct ew_thread *next = ask(why, may_stay);
     if (next != ew_self || !may_stay)
@@ -132,10 +134,10 @@ uint32_t ew_pick(uint32_t count) {
 }
 
 void ew_point(enum ew_why why) {
-    if (UNLIKELY(!ew_running))
+    if (UNLIKELY(!ew_running || ew_uninterrupted))
         return;
     switch_to(choose(why));
-    if (UNLIKELY(ew_signal_arrived || ew_self->life.attention))
+    if (UNLIKELY(ew_self->life.attention))
         ew_attend(true);
 }
 
@@ -237,13 +239,16 @@ enum ew_woken ew_wait_quietly(const void *object, int64_t deadline) {
     self->deadline = deadline;
     if (deadline != EW_NEVER)
         deadlines++;
+    bool paused = UNLIKELY(ew_uninterrupted) && ew_loading_pause();
     run_another(EW_WHY_BLOCKED);
+    if (UNLIKELY(paused))
+        ew_loading_resume(paused);
     return self->timed_out ? EW_TIMED_OUT : EW_WOKEN;
 }
 
 enum ew_woken ew_wait(const void *object, int64_t deadline) {
     enum ew_woken woken = ew_wait_quietly(object, deadline);
-    if (UNLIKELY(ew_signal_arrived || ew_self->life.attention))
+    if (UNLIKELY(ew_self->life.attention))
         ew_attend(false);
     return woken;
 }

@@ -25,7 +25,7 @@ static siginfo_t information(int number, int code, union sigval value) {
 }
 
 static void attend_soon(void) {
-    if (ew_self->life.attention || ew_signal_arrived)
+    if (ew_self->life.attention)
         ew_attend(false);
 }
 

@@ -113,7 +113,8 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old) {
     if (!set)
         return 0;
     ew_mask_set(how == SIG_BLOCK ? mask | change : how == SIG_UNBLOCK ? mask & ~change : change);
-    if (ew_self->life.attention || ew_signal_arrived)
+    ew_look_for_signals(); // what the kernel has held back until now
+    if (ew_self->life.attention)
         ew_attend(false);
     return 0;
 }

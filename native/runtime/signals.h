@@ -54,6 +54,7 @@ bool ew_signal_take(uint64_t set, siginfo_t *info); // of those that wait for th
 void ew_signal_discard(int number);
 void ew_signal_retarget(uint64_t set); // the thread that was to take these may not any more
 void ew_signal_watch(uint64_t set);    // a signalfd is to see them
+void ew_look_for_signals(void);        // a moment at which they may come in, told apart by its step
 void ew_on_signal(int number, siginfo_t *info, void *context);
 void ew_delivery_forked(void);
 

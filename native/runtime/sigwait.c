@@ -26,6 +26,7 @@ static int suspend(uint64_t mask) {
     ew_point(EW_WHY_SYNC);
     life->interrupted = EW_UNDISTURBED;
     ew_mask_set(mask);
+    ew_look_for_signals();
     ew_attend(false);
     while (life->interrupted == EW_UNDISTURBED && !ew_cancel_is_due(ew_self))
         wait_for_signals(EW_NEVER);
@@ -52,7 +53,7 @@ static int await(uint64_t set, siginfo_t *info, int64_t deadline, bool now) {
     int error = -1;
     ew_await_begin(set & ~NEVER_BLOCKED);
     for (bool last = now; error < 0;) {
-        ew_take_arrivals();
+        ew_look_for_signals();
         if (ew_signal_take(set, info))
             error = 0;
         else if (last)

@@ -306,4 +306,5 @@ void ew_threads_start(struct ew_thread *first) {
     ew_attributes_start(first);
     ew_signals_start(first);
     ew_processes_start();
+    ew_loading_start();
 }

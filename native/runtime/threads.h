@@ -33,6 +33,13 @@ uint64_t ew_thread_pointer(void);
 // --- processes.c
 void ew_processes_start(void);
 
+// --- loading.c
+extern bool ew_uninterrupted; // the running thread is in the loader
+bool ew_loading_pause(void);  // it blocks nevertheless
+void ew_loading_resume(bool paused);
+void ew_loading_start(void);
+void ew_loading_forked(void);
+
 // --- attributes.c
 int ew_attributes_take(struct ew_thread *thread, const pthread_attr_t *attributes);
 void ew_attributes_start(struct ew_thread *first);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading libraries: one thread at a time, the others waiting as they would for the loader's lock.
+//
+// The loader holds a lock of its own while constructors run; a second thread that waited for that
+// would stop the carrier. So whoever loads or unloads takes a lock of ours first, and is not
+// interrupted until it is done, unless a constructor waits by itself.
+#include "threads.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+bool ew_uninterrupted;
+static const struct ew_thread *owner;
+static uint32_t depth;
+__attribute__((used)) void *(*ew_real_dlopen)(const char *, int);
+__attribute__((used)) void *(*ew_real_dlmopen)(Lmid_t, const char *, int);
+static int (*real_dlclose)(void *);
+
+static void enter(void) {
+    if (!ew_running)
+        return;
+    if (owner != ew_self) {
+        ew_point(EW_WHY_SYNC);
+        while (owner)
+            ew_wait(&owner, EW_NEVER);
+        owner = ew_self;
+    }
+    depth++;
+    ew_uninterrupted = true;
+}
+
+__attribute__((used)) void ew_loading_leave(void) {
+    if (!owner || --depth > 0)
+        return;
+    owner = NULL;
+    ew_uninterrupted = false;
+    ew_wake_all(&owner);
+}
+
+// dlopen asks who calls it: a library's own search path comes first. So it has to return into that
+// library, and to us from there: to a return instruction, whichever comes first behind the call.
+__attribute__((used)) const void *ew_loading_enter(const void *caller) {
+    const unsigned char *at = caller;
+    enter();
+    while (*at != 0xC3)
+        at++;
+    return at;
+}
+
+// A constructor waits: the others run meanwhile, and may load too, which then waits for this one.
+bool ew_loading_pause(void) {
+    bool paused = ew_uninterrupted;
+    ew_uninterrupted = false;
+    if (paused)
+        ew_report("dlopen",
+                  "a constructor waits: should another thread ask for a symbol meanwhile, "
+                  "all would stop");
+    return paused;
+}
+
+void ew_loading_resume(bool paused) {
+    ew_uninterrupted = paused;
+}
+
+EW_EXPORT int dlclose(void *library) {
+    enter();
+    int error = real_dlclose(library);
+    ew_loading_leave();
+    return error;
+}
+
+void ew_loading_forked(void) {
+    if (owner != ew_self) {
+        owner = NULL;
+        depth = 0;
+        ew_uninterrupted = false;
+    }
+}
+
+void ew_loading_start(void) {
+    *(void **)&ew_real_dlopen = dlsym(RTLD_NEXT, "dlopen");
+    *(void **)&ew_real_dlmopen = dlsym(RTLD_NEXT, "dlmopen");
+    *(void **)&real_dlclose = dlsym(RTLD_NEXT, "dlclose");
+    if (!ew_real_dlopen || !ew_real_dlmopen || !real_dlclose)
+        ew_cannot("libc lacks dlopen, dlmopen or dlclose");
+}
