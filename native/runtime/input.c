@@ -36,6 +36,11 @@ void ew_input_replay(int descriptor) {
     ew_replaying = true;
 }
 
+void ew_input_forked(void) {
+    head = NULL;
+    ew_replaying = false;
+}
+
 static size_t padded(size_t size) {
     return (size + 7) & ~(size_t)7;
 }

@@ -19,6 +19,8 @@ extern bool ew_replaying;
 void ew_input_record(int descriptor);
 void ew_input_replay(int descriptor);
 
+void ew_input_forked(void); // in the child: it is neither recorded nor a replay
+
 // In a recording run notes `size` bytes of `data`; in a replay puts there what was noted instead.
 // Returns how many bytes there are; more than `room` is a divergence.
 size_t ew_input(enum ew_input_kind kind, void *data, size_t size, size_t room);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork, exec and their kin, called by any thread.
+#include "descriptors.h"
+#include "input.h"
+#include "schedule.h"
 #include "threads.h"
 
 #include <dlfcn.h>
@@ -27,6 +30,9 @@ static void real(void **function, const char *name) {
 // The child's one thread is the one that forked. Runs before the program's own atfork handlers,
 // because it was registered before them.
 static void in_child(void) {
+    ew_schedule_forked();
+    ew_input_forked();
+    ew_tracing = false;
     ew_scheduler_forked();
     ew_outside_forked();
     ew_threads_forked();
@@ -39,6 +45,7 @@ static pid_t (*real_fork)(void), (*real__Fork)(void);
 EW_EXPORT pid_t fork(void) {
     REAL(fork);
     ew_point(EW_WHY_SYNC);
+    ew_descriptors_shared();
     return real_fork();
 }
 
@@ -49,6 +56,7 @@ EW_EXPORT pid_t __fork(void) {
 EW_EXPORT pid_t _Fork(void) { // runs no handlers, so not ours either
     REAL(_Fork);
     ew_point(EW_WHY_SYNC);
+    ew_descriptors_shared();
     pid_t child = real__Fork();
     if (child == 0)
         in_child();
@@ -61,6 +69,7 @@ EW_EXPORT pid_t vfork(void) {
     int ends[2];
     REAL(_Fork);
     ew_point(EW_WHY_SYNC);
+    ew_descriptors_shared();
     if (raw3(SYS_pipe2, (long)ends, O_CLOEXEC, 0) < 0) {
         errno = EAGAIN;
         return -1;
@@ -184,6 +193,7 @@ EW_EXPORT int posix_spawn(pid_t *child, const char *path, const posix_spawn_file
                           char *const variables[]) {
     REAL(posix_spawn);
     ew_point(EW_WHY_SYNC);
+    ew_descriptors_shared();
     ew_mask_show();
     int error = real_posix_spawn(child, path, actions, attributes, arguments, variables);
     ew_signals_release();
@@ -196,6 +206,7 @@ EW_EXPORT int posix_spawnp(pid_t *child, const char *file,
                            char *const variables[]) {
     REAL(posix_spawnp);
     ew_point(EW_WHY_SYNC);
+    ew_descriptors_shared();
     ew_mask_show();
     int error = real_posix_spawnp(child, file, actions, attributes, arguments, variables);
     ew_signals_release();

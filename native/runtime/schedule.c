@@ -34,6 +34,14 @@ void ew_schedule_replay(int descriptor) {
     recorded_count = old->switches;
 }
 
+void ew_schedule_forked(void) {
+    static struct ew_schedule_head own;
+    head = &own;
+    made = NULL;
+    recorded = NULL;
+    recorded_count = taken = 0;
+}
+
 static uint64_t mix(uint64_t hash, uint64_t word) {
     return (hash ^ word) * 0x100000001B3u; // FNV-1a, a word at a time
 }

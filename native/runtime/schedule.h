@@ -18,6 +18,8 @@ enum {
 void ew_schedule_record(int descriptor);
 void ew_schedule_replay(int descriptor);
 
+void ew_schedule_forked(void); // the child's schedule is its own: neither kept nor followed
+
 void ew_schedule_note(uint32_t kind, uint32_t choice);
 
 // The next recorded decision that is not yet taken; NULL behind the last one.

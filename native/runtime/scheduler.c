@@ -300,6 +300,8 @@ _Noreturn void ew_leave(void) {
 }
 
 void ew_scheduler_forked(void) {
+    if (policy == &ew_policy_replay)
+        policy = &ew_policy_round_robin; // what was recorded is the parent's
     memset(buckets, 0, sizeof buckets);
     deadlines = thread_count = ready_count = 0;
     ew_self->known_at = 0;
