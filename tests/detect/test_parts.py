@@ -9,7 +9,7 @@ from tests.detect import oracle
 from tests.detect.programs import LOCKED, seeded
 from tests.detect.story import Story
 
-from eitherway.detect import DETECTORS, Detector, detect_all
+from eitherway.detect import DETECTORS, Detector, detect_all, overlap
 from eitherway.detect.accesses import numbered
 from eitherway.detect.graph import Arc, inside_cycles
 from eitherway.detect.locks import Locks
@@ -35,10 +35,13 @@ def overlapping(one: Row, other: Row) -> bool:
     return one[0] == other[0] and one[1] < other[2] and other[1] < one[2]
 
 
-@settings(max_examples=800)
-@given(ROWS)
-def test_ranges_overlap_exactly_where_slots_meet(rows: list[Row]) -> None:
-    slots = overlaps(np.array(rows, dtype=RANGE))
+@settings(max_examples=1200)
+@given(ROWS, st.sampled_from([0, 3, 16]))
+def test_ranges_overlap_exactly_where_slots_meet(rows: list[Row], few: int) -> None:
+    """By pairs, by trees, and some so and some so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(overlap, "FEW", few)
+        slots = overlaps(np.array(rows, dtype=RANGE))
     for i, one in enumerate(rows):
         for j, other in enumerate(rows):
             meets = bool(set(slots.looks[i]) & set(slots.enters[j]))

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ranges overlap, without listing the pairs: a whole directory overlaps all its names.
+"""Which ranges overlap, by *slots*: a range enters some and looks into some, so that x overlaps y
+exactly if a slot that x looks into is one that y enters.
 
-The ends of all ranges cut the objects into pieces; a binary tree stands on the pieces, and a range
-is covered by O(log pieces) of its nodes. Two ranges overlap when a node of the one is a node of the
-other, or lies above or below it. So each node has two *slots*: `own`, for ranges it covers a part
-of, and `below`, for ranges with such a node deeper down. A range *enters* some slots and *looks
-into* some, so that x overlaps y exactly if a slot that x looks into is one that y enters.
-
-A range that equals or misses all others enters one slot and looks into one.
+Where each range overlaps few others, it enters a slot of its own and looks into theirs. A whole
+directory overlaps all its names, though, and listing pairs would take their square. There the ends
+of the ranges cut the object into pieces, a binary tree stands on the pieces, and a range is covered
+by O(log pieces) of its nodes. Two ranges overlap when a node of the one is a node of the other, or
+lies above or below it. So each node has two slots: `own`, for ranges it covers a part of, and
+`below`, for ranges with such a node deeper down.
 """
 
 from dataclasses import dataclass
@@ -19,6 +19,9 @@ from eitherway.model.trace import Table
 
 Positions = npt.NDArray[np.int64]
 Slots = tuple[int, ...]
+Memberships = tuple[Positions, Positions]  # pairs: a range, a slot of it
+
+FEW = 16  # others that a range looks at one by one; a tree costs about as much
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,30 @@ class Overlaps:
 
 def components(ranges: Table) -> Positions:
     """A number for each range, the same for ranges that overlap, directly or through others."""
-    lo, hi = _pieces(ranges)
+    return _components(*_pieces(ranges))
+
+
+def overlaps(ranges: Table) -> Overlaps:
+    """The slots of these ranges. Cost: n log n, all of it in numpy."""
+    every_lo, every_hi = _pieces(ranges)
+    distinct, row = np.unique(every_lo << 32 | every_hi, return_inverse=True)
+    lo, hi = distinct >> 32, distinct & 0xFFFFFFFF
+    crowded = _crowded(lo, hi)
+    sparse, dense = np.flatnonzero(~crowded), np.flatnonzero(crowded)
+    enters, looks = _by_pairs(lo[sparse], hi[sparse])
+    tree_enters, tree_looks = _by_tree(lo[dense], hi[dense])
+    names, slots = np.unique(np.r_[tree_enters[1], tree_looks[1]], return_inverse=True)
+    entered, looked = np.split(slots + len(sparse), [len(tree_enters[1])])
+    all_enters = np.r_[sparse[enters[0]], dense[tree_enters[0]]], np.r_[enters[1], entered]
+    all_looks = np.r_[sparse[looks[0]], dense[tree_looks[0]]], np.r_[looks[1], looked]
+    return Overlaps(
+        enters=_listed(*all_enters, row),
+        looks=_listed(*all_looks, row),
+        count=len(sparse) + len(names),
+    )
+
+
+def _components(lo: Positions, hi: Positions) -> Positions:
     order = np.argsort(lo, kind="stable")
     begins = np.ones(len(order), dtype=bool)
     begins[1:] = lo[order][1:] >= np.maximum.accumulate(hi[order])[:-1]
@@ -41,9 +67,30 @@ def components(ranges: Table) -> Positions:
     return component
 
 
-def overlaps(ranges: Table) -> Overlaps:
-    """The slots of these ranges. Cost: n log n, all of it in numpy."""
-    lo, hi = _pieces(ranges)
+def _crowded(lo: Positions, hi: Positions) -> npt.NDArray[np.bool_]:
+    """Which ranges are in a component where some range overlaps more than `FEW`."""
+    met = np.searchsorted(np.sort(lo), hi, "left") - np.searchsorted(np.sort(hi), lo, "right")
+    component = _components(lo, hi)
+    crowded = np.zeros(len(lo), dtype=bool)
+    crowded[component[met > FEW]] = True
+    result: npt.NDArray[np.bool_] = crowded[component]
+    return result
+
+
+def _by_pairs(lo: Positions, hi: Positions) -> tuple[Memberships, Memberships]:
+    """Enters and looks where each range has a slot of its own."""
+    order = np.argsort(lo, kind="stable")
+    position = np.arange(len(lo))
+    behind = np.searchsorted(lo[order], hi[order], "left")  # of those that begin inside this one
+    counts = behind - position - 1
+    one = np.repeat(position, counts)
+    other = np.arange(len(one)) - np.repeat(np.cumsum(counts) - counts, counts) + one + 1
+    mine, theirs = order[one], order[other]
+    return (position, position), (np.r_[position, mine, theirs], np.r_[position, theirs, mine])
+
+
+def _by_tree(lo: Positions, hi: Positions) -> tuple[Memberships, Memberships]:
+    """Enters and looks, two slots for each node of the tree."""
     height = int(hi.max(initial=1)).bit_length()
     owner, node = _cover(lo, hi, 1 << height)
     covering = np.zeros(2 << height, dtype=bool)
@@ -57,13 +104,7 @@ def overlaps(ranges: Table) -> Overlaps:
         np.r_[owner, below_owner, owner[deeper]],
         np.r_[2 * node, 2 * below_node, 2 * node[deeper] + 1],
     )
-    names, dense = np.unique(np.r_[enters[1], looks[1]], return_inverse=True)
-    entered, looked = np.split(dense, [len(enters[1])])
-    return Overlaps(
-        enters=_listed(enters[0], entered, len(ranges)),
-        looks=_listed(looks[0], looked, len(ranges)),
-        count=len(names),
-    )
+    return enters, looks
 
 
 def _pieces(ranges: Table) -> tuple[Positions, Positions]:
@@ -110,9 +151,10 @@ def _ancestors(
     return pairs >> (height + 1), pairs & ((2 << height) - 1)
 
 
-def _listed(owner: Positions, slot: Positions, count: int) -> list[Slots]:
-    """The slots of each range as a tuple."""
+def _listed(owner: Positions, slot: Positions, row: Positions) -> list[Slots]:
+    """The slots of each row's owner as a tuple, which equal rows share."""
     order = np.argsort(owner, kind="stable")
     slots = slot[order].tolist()
-    ends = np.cumsum(np.bincount(owner, minlength=count)).tolist()
-    return [tuple(slots[i:j]) for i, j in zip([0, *ends], ends, strict=False)]
+    ends = np.cumsum(np.bincount(owner, minlength=int(row.max(initial=-1)) + 1)).tolist()
+    listed = [tuple(slots[i:j]) for i, j in zip([0, *ends], ends, strict=False)]
+    return [listed[i] for i in row.tolist()]
