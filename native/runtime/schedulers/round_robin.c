@@ -2,12 +2,24 @@
 // Each thread in turn, by number, at every decision point; the seed changes nothing.
 #include "policy.h"
 
+// Threads that do the same in step can hinder each other for ever: each holds what the next one
+// tries to take, all give up, and begin again. So now and then one keeps its turn.
+#define STEPS 61
+static uint32_t steps;
+
 static void start(uint64_t seed) {
     (void)seed;
+    steps = 0;
+}
+
+static bool keeps_turn(const struct ew_decision *decision) {
+    return decision->running && decision->why != EW_WHY_YIELD && ++steps % STEPS == 0;
 }
 
 // The smallest number above the running thread's; if there is none, the smallest of all.
 static uint32_t next(const struct ew_decision *decision) {
+    if (keeps_turn(decision))
+        return decision->running->ready_at;
     uint32_t base = decision->running ? decision->running->id : ew_self->id;
     uint32_t best = 0, best_distance = UINT32_MAX;
     for (uint32_t i = 0; i < decision->count; i++) {
