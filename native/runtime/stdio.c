@@ -14,7 +14,7 @@
 #include <errno.h>
 
 enum { IN = 8, OUT, ERR };
-enum does { GETC, WIDE, SCAN, LINE, TEXT, DELIM, BLOCK, PUTC, PUT, BULK, LOOK, SYNC, STOP };
+enum does { GETC, WIDE, SCAN, LINE, TEXT, DELIM, BLOCK, PUTC, PUT, BULK, LOOK, SYNC };
 
 static const struct entry {
     const char *name;
@@ -268,8 +268,6 @@ static void *prepare(const struct entry *entry, const long *arguments, void *fun
         function = read_first(entry, arguments, stream, function);
     else if (several)
         function = write_first(entry, stream, function);
-    if (several && entry->does == STOP)
-        ew_report(entry->name, "waits for its child process, and all threads with it");
     if (several)
         ew_stream_await(stream);
     return function;

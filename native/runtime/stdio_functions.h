@@ -11,7 +11,6 @@
  *          BLOCK reads size (argument 1) times count (argument 2)
  *          PUTC  writes a character        PUT  writes more     BULK  a block, as BLOCK
  *          LOOK  only looks or sets        SYNC flushes, seeks or closes
- *          STOP  as SYNC, and waits for a child process
  * Included by assembler and C: one entry a line, the order is each entry's number.
  */
 STDIO(getc, 0, GETC)
@@ -127,4 +126,3 @@ STDIO(fsetpos64, 0, SYNC)
 STDIO(freopen, 2, SYNC)
 STDIO(freopen64, 2, SYNC)
 STDIO(fclose, 0, SYNC)
-STDIO(pclose, 0, STOP)
