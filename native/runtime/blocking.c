@@ -4,8 +4,8 @@
 // Each is the system call itself, made only when it will not block the carrier: the descriptor is
 // looked at first, and if it is not ready its thread waits for it. What comes from outside goes
 // through the input; in a replay nothing is asked of the outside, and nothing is sent to it.
-#include "descriptors.h"
 #include "input.h"
+#include "polling.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,27 +25,12 @@ static bool would_block_carrier(int descriptor) {
     return flags >= 0 && !(flags & O_NONBLOCK);
 }
 
-// Whether some of the descriptors are ready; a question to the outside.
-static long look(struct pollfd *polled, nfds_t count, bool outside) {
-    if (!outside)
-        return raw3(SYS_poll, (long)polled, (long)count, 0);
-    long ready = ew_input_call(SYS_poll, (long)polled, (long)count, 0, 0, 0, 0);
-    if (ready > 0)
-        ew_input(EW_INPUT_READY, polled, count * sizeof *polled, count * sizeof *polled);
-    return ready;
-}
-
 static void until_ready(int descriptor, short events, bool outside) {
     struct pollfd one = {descriptor, events, 0};
-    while (!ew_interrupted(false) && look(&one, 1, outside) == 0) {
+    while (!ew_interrupted(false) && ew_look_at(&one, 1, outside) == 0) {
         ew_wait_outside(&one, 1, EW_NEVER);
         ew_testcancel();
     }
-}
-
-// The program's output is ours: it is written really, and always taken.
-static bool leads_outside(int descriptor, short events) {
-    return ew_is_outside(descriptor) && !(events & POLLOUT && ew_is_output(descriptor));
 }
 
 // Regular files are always ready, so for them this is only a decision point.
@@ -55,7 +40,7 @@ static bool begin(int descriptor, short events, bool may_wait) {
     ew_testcancel();
     ew_point(EW_WHY_SYNC);
     ew_self->life.interrupted = EW_UNDISTURBED;
-    bool outside = leads_outside(descriptor, events);
+    bool outside = ew_leads_outside(descriptor, events);
     if (may_wait && would_block_carrier(descriptor))
         until_ready(descriptor, events, outside);
     return outside;
@@ -183,36 +168,29 @@ EW_EXPORT int accept(int fd, struct sockaddr *address, socklen_t *length) {
     return accept4(fd, address, length, 0);
 }
 
+// What _FORTIFY_SOURCE calls instead, with the size of the buffer behind.
+_Noreturn void __chk_fail(void);
+
+EW_EXPORT ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room) {
+    if (size > room)
+        __chk_fail();
+    return read(fd, buffer, size);
+}
+
+EW_EXPORT ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags) {
+    if (size > room)
+        __chk_fail();
+    return recv(fd, buffer, size, flags);
+}
+
+EW_EXPORT ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags,
+                                 struct sockaddr *from, socklen_t *length) {
+    if (size > room)
+        __chk_fail();
+    return recvfrom(fd, buffer, size, flags, from, length);
+}
+
 EW_EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length) {
     bool outside = begin(fd, POLLOUT, false);
     return (int)result(call(outside, SYS_connect, fd, (long)address, length, 0, 0, 0));
-}
-
-// --- several descriptors at once
-
-static int64_t deadline_in(int64_t nanoseconds) {
-    return nanoseconds < 0 ? EW_NEVER : ew_now() + nanoseconds;
-}
-
-static bool any_outside(const struct pollfd *fds, nfds_t count) {
-    for (nfds_t i = 0; i < count; i++)
-        if (fds[i].fd >= 0 && leads_outside(fds[i].fd, fds[i].events))
-            return true;
-    return false;
-}
-
-EW_EXPORT int poll(struct pollfd *fds, nfds_t count, int milliseconds) {
-    int64_t deadline = deadline_in(milliseconds * 1000000ll);
-    ew_testcancel();
-    ew_point(EW_WHY_SYNC);
-    bool outside = any_outside(fds, count);
-    for (bool last = milliseconds == 0;;) {
-        long ready = look(fds, count, outside);
-        if (ready || last)
-            return (int)result(ready);
-        last = ew_wait_outside(fds, (uint32_t)count, deadline) == EW_TIMED_OUT;
-        ew_testcancel();
-        if (ew_interrupted(true))
-            return (int)result(-EINTR);
-    }
 }

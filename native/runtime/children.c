@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for child processes: other threads run meanwhile.
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+static int result(long value) {
+    if (value < 0)
+        errno = (int)-value;
+    return value < 0 ? -1 : (int)value;
+}
+
+// Descriptors that become readable when a child ends: of one child, or of all there are.
+static uint32_t open_one(long pid, struct pollfd *polled) {
+    long fd = raw3(SYS_pidfd_open, pid, 0, 0);
+    if (fd < 0)
+        return 0;
+    *polled = (struct pollfd){(int)fd, POLLIN, 0};
+    return 1;
+}
+
+// The kernel's list, "123 456 "; more children than fit are looked at when some of these have
+// ended.
+static uint32_t open_all(struct pollfd *polled, uint32_t room) {
+    static const char path[] = "/proc/thread-self/children";
+    char text[4096];
+    long fd = raw3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
+    long length = fd < 0 ? 0 : raw3(SYS_read, fd, (long)text, sizeof text);
+    if (fd >= 0)
+        raw1(SYS_close, fd);
+    uint32_t count = 0;
+    long pid = 0;
+    for (long i = 0; i < length && count < room; i++) {
+        if (text[i] >= '0' && text[i] <= '9') {
+            pid = pid * 10 + (text[i] - '0');
+        } else if (pid) {
+            count += open_one(pid, &polled[count]);
+            pid = 0;
+        }
+    }
+    return count;
+}
+
+// One round of waiting; false when there is nothing to wait for that could be waited for.
+static bool wait_for_an_end(long pid) {
+    struct pollfd polled[64];
+    uint32_t count = pid > 0 ? open_one(pid, polled) : open_all(polled, 64);
+    if (count)
+        ew_wait_outside(polled, count, EW_NEVER);
+    for (uint32_t i = 0; i < count; i++)
+        raw1(SYS_close, polled[i].fd);
+    ew_testcancel();
+    return count != 0;
+}
+
+EW_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage) {
+    ew_testcancel();
+    ew_point(EW_WHY_SYNC);
+    for (;;) {
+        int ended = 0;
+        struct rusage used = {0};
+        long got =
+            ew_input_call(SYS_wait4, pid, (long)&ended, options | WNOHANG, (long)&used, 0, 0);
+        if (got > 0) {
+            ew_input(EW_INPUT_DATA, &ended, sizeof ended, sizeof ended);
+            ew_input(EW_INPUT_DATA, &used, sizeof used, sizeof used);
+            if (status)
+                *status = ended;
+            if (usage)
+                *usage = used;
+        }
+        if (got || options & WNOHANG || !wait_for_an_end(pid))
+            return result(got);
+        if (ew_interrupted(false))
+            return result(-EINTR);
+    }
+}
+
+EW_EXPORT pid_t wait3(int *status, int options, struct rusage *usage) {
+    return wait4(-1, status, options, usage);
+}
+
+EW_EXPORT pid_t waitpid(pid_t pid, int *status, int options) {
+    return wait4(pid, status, options, NULL);
+}
+
+EW_EXPORT pid_t wait(int *status) {
+    return wait4(-1, status, 0, NULL);
+}
+
+EW_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options) {
+    ew_testcancel();
+    ew_point(EW_WHY_SYNC);
+    for (;;) {
+        siginfo_t seen = {0};
+        long error = ew_input_call(SYS_waitid, type, id, (long)&seen, options | WNOHANG, 0, 0);
+        if (error == 0)
+            ew_input(EW_INPUT_DATA, &seen, sizeof seen, sizeof seen);
+        if (error || seen.si_pid || options & WNOHANG ||
+            !wait_for_an_end(type == P_PID ? (long)id : -1)) {
+            if (error == 0 && info)
+                *info = seen;
+            return result(error);
+        }
+        if (ew_interrupted(false))
+            return result(-EINTR);
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// poll, select and their kin: several descriptors at once.
+#include "polling.h"
+#include "input.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/select.h>
+
+static int result(long value) {
+    if (value < 0)
+        errno = (int)-value;
+    return value < 0 ? -1 : (int)value;
+}
+
+bool ew_leads_outside(int descriptor, short events) {
+    return ew_is_outside(descriptor) && !(events & POLLOUT && ew_is_output(descriptor));
+}
+
+long ew_look_at(struct pollfd *polled, nfds_t count, bool outside) {
+    if (!outside)
+        return raw3(SYS_poll, (long)polled, (long)count, 0);
+    long ready = ew_input_call(SYS_poll, (long)polled, (long)count, 0, 0, 0, 0);
+    if (ready > 0)
+        ew_input(EW_INPUT_READY, polled, count * sizeof *polled, count * sizeof *polled);
+    return ready;
+}
+
+static bool any_outside(const struct pollfd *polled, nfds_t count) {
+    for (nfds_t i = 0; i < count; i++)
+        if (polled[i].fd >= 0 && ew_leads_outside(polled[i].fd, polled[i].events))
+            return true;
+    return false;
+}
+
+// `nanoseconds` < 0: for ever. Returns how many are ready, or -errno.
+static long wait_for(struct pollfd *polled, nfds_t count, int64_t nanoseconds) {
+    int64_t deadline = nanoseconds < 0 ? EW_NEVER : ew_now() + nanoseconds;
+    ew_testcancel();
+    ew_point(EW_WHY_SYNC);
+    bool outside = any_outside(polled, count);
+    for (bool last = nanoseconds == 0;;) {
+        long ready = ew_look_at(polled, count, outside);
+        if (ready || last)
+            return ready;
+        last = ew_wait_outside(polled, (uint32_t)count, deadline) == EW_TIMED_OUT;
+        ew_testcancel();
+        if (ew_interrupted(true))
+            return -EINTR;
+    }
+}
+
+// With another signal mask for as long as it waits.
+static long wait_masked(struct pollfd *polled, nfds_t count, int64_t nanoseconds,
+                        const sigset_t *mask) {
+    sigset_t old;
+    if (mask)
+        pthread_sigmask(SIG_SETMASK, mask, &old);
+    long ready = wait_for(polled, count, nanoseconds);
+    if (mask)
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return ready;
+}
+
+static bool is_time(const struct timespec *limit) {
+    return !limit || (limit->tv_sec >= 0 && limit->tv_nsec >= 0 && limit->tv_nsec < 1000000000);
+}
+
+static int64_t nanoseconds_of(const struct timespec *limit) {
+    return limit ? limit->tv_sec * 1000000000ll + limit->tv_nsec : -1;
+}
+
+EW_EXPORT int poll(struct pollfd *polled, nfds_t count, int milliseconds) {
+    return result(wait_for(polled, count, milliseconds < 0 ? -1 : milliseconds * 1000000ll));
+}
+
+EW_EXPORT int ppoll(struct pollfd *polled, nfds_t count, const struct timespec *limit,
+                    const sigset_t *mask) {
+    if (!is_time(limit))
+        return result(-EINVAL);
+    return result(wait_masked(polled, count, nanoseconds_of(limit), mask));
+}
+
+// What _FORTIFY_SOURCE calls instead, with the size of the array behind.
+_Noreturn void __chk_fail(void);
+
+EW_EXPORT int __poll_chk(struct pollfd *polled, nfds_t count, int milliseconds, size_t room) {
+    if (room / sizeof *polled < count)
+        __chk_fail();
+    return poll(polled, count, milliseconds);
+}
+
+EW_EXPORT int __ppoll_chk(struct pollfd *polled, nfds_t count, const struct timespec *limit,
+                          const sigset_t *mask, size_t room) {
+    if (room / sizeof *polled < count)
+        __chk_fail();
+    return ppoll(polled, count, limit, mask);
+}
+
+// --- select: the same in sets
+
+#define READ_EVENTS (POLLIN | POLLHUP | POLLERR)
+#define WRITE_EVENTS (POLLOUT | POLLERR)
+
+static bool is_in(int fd, const fd_set *set) {
+    return set && FD_ISSET(fd, set);
+}
+
+static short wanted(int fd, const fd_set *read, const fd_set *write, const fd_set *except) {
+    return (short)((is_in(fd, read) ? POLLIN : 0) | (is_in(fd, write) ? POLLOUT : 0) |
+                   (is_in(fd, except) ? POLLPRI : 0));
+}
+
+static nfds_t gather(int count, fd_set *const sets[3], struct pollfd *polled) {
+    nfds_t used = 0;
+    for (int fd = 0; fd < count; fd++) {
+        short events = wanted(fd, sets[0], sets[1], sets[2]);
+        if (events)
+            polled[used++] = (struct pollfd){fd, events, 0};
+    }
+    return used;
+}
+
+static int keep(fd_set *set, const struct pollfd *one, short asked, short events) {
+    if (!set || !(one->events & asked))
+        return 0;
+    if (one->revents & events)
+        return 1;
+    FD_CLR(one->fd, set);
+    return 0;
+}
+
+static int scatter(fd_set *const sets[3], const struct pollfd *polled, nfds_t used) {
+    int bits = 0;
+    for (nfds_t i = 0; i < used; i++) {
+        if (polled[i].revents & POLLNVAL)
+            return -EBADF;
+        bits += keep(sets[0], &polled[i], POLLIN, READ_EVENTS);
+        bits += keep(sets[1], &polled[i], POLLOUT, WRITE_EVENTS);
+        bits += keep(sets[2], &polled[i], POLLPRI, POLLPRI);
+    }
+    return bits;
+}
+
+EW_EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
+                      const struct timespec *limit, const sigset_t *mask) {
+    if (count < 0 || count > FD_SETSIZE || !is_time(limit))
+        return result(-EINVAL);
+    fd_set *const sets[3] = {read, write, except};
+    struct pollfd polled[FD_SETSIZE];
+    nfds_t used = gather(count, sets, polled);
+    long ready = wait_masked(polled, used, nanoseconds_of(limit), mask);
+    return result(ready < 0 ? ready : scatter(sets, polled, used));
+}
+
+EW_EXPORT int select(int count, fd_set *read, fd_set *write, fd_set *except,
+                     struct timeval *limit) {
+    if (!limit)
+        return pselect(count, read, write, except, NULL, NULL);
+    if (limit->tv_sec < 0 || limit->tv_usec < 0)
+        return result(-EINVAL);
+    struct timespec time = {limit->tv_sec + limit->tv_usec / 1000000,
+                            limit->tv_usec % 1000000 * 1000};
+    return pselect(count, read, write, except, &time, NULL);
+}
