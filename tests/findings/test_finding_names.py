@@ -5,15 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eitherway.model import names
 from eitherway.model.names import (
     bare,
     in_c_runtime,
     in_library,
-    portable_path,
     portable_variable,
     portable_words,
     qualified,
 )
+from eitherway.model.paths import portable_path
 from eitherway.model.text import printable
 from eitherway.model.trace import Place
 
@@ -41,6 +42,13 @@ SPELLINGS = {
         "bank::touch[abi:cxx11](std::__cxx11::basic_string<char>)",
         "open(int)::Local::touch() const",
         "bank::touch::h0123456789abcdef",
+        "void (*touch(int))(long)",
+        "void (*bank::(anonymous namespace)::touch<int>(void (*)(int)))(int)",
+        "void (*(*touch(int))(long))(char)",
+        "int (bank::Box::*touch(int))(long) const",
+        "int (&touch())[4]",
+        "touch(int) [clone .cold]@plt",
+        "touch.part.0@@BANK_1.0",
         "touch._omp_fn.0",
         "touch.omp_outlined",
     ],
@@ -62,6 +70,10 @@ SPELLINGS = {
     "operator->": ["bank::Pointer<bank::Item>::operator->() const"],
     "operator==": ["bank::Item::operator==(bank::Item const&) const", "operator=="],
     "operator bool": ["bank::Pointer<int>::operator bool() const"],
+    "operator void": ["bank::Row::operator void (*)(int)() const"],
+    "signal": ["void (*signal(int, void (*)(int)))(int)"],
+    "touch.cold.x": ["touch.cold.x"],
+    "touch.7": ["touch.7", "touch.7.cold"],
     "operator std::vector": ["bank::Row::operator std::vector<int>() const"],
     "~Item": ["bank::Item<int>::~Item()"],
     "cooperator": ["cooperator(int)"],
@@ -83,16 +95,29 @@ def test_no_name_is_too_strange(name: str) -> None:
     assert qualified(name).endswith(bare(name)) or bare(name) == "operator()"
 
 
-@pytest.mark.parametrize(
-    "part", ["a::", ".cold", "<", "operator ", " [clone .x", "(a<", "@", " const", "&", "Aa1_", "'"]
-)
-def test_a_hostile_name_takes_no_long_time(part: str) -> None:
-    """Quadratic at most, over a bounded length: this ends, or the test run does not."""
-    name = part * 20_000
+HOSTILE = [
+    "a::", ".cold", "<", "operator ", " [clone .x", " [clone .x]", "(a<", "@", "@a", " const", "&",
+    "Aa1_", "'", "(*", "(*)", "(*a)(", "::h0123456789abcdef", ".1", ".omp_outlined\n", "_", "tmp",
+    "0x1", "/", "./", "a/../", ":[1", "of size 1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["", "x)"])
+@pytest.mark.parametrize("part", HOSTILE)
+def test_the_work_on_a_hostile_name_grows_with_its_length(
+    part: str, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the limit of length: a square takes minutes, a power of two never ends."""
+    monkeypatch.setattr(names, "_LONGEST", 1 << 30)
+    name = "f" + part * 30_000 + ending
     bare(name)
     portable_variable(name, frozenset())
     portable_path("/tmp/" + name)
     portable_words(name)
+
+
+def test_a_name_has_a_length_up_to_which_it_is_looked_at() -> None:
+    assert bare("f(" + "a" * names._LONGEST + ")::g") == "f"
 
 
 @pytest.mark.parametrize(
@@ -150,6 +175,27 @@ def test_the_c_runtime_is_the_smaller_part() -> None:
         ("/var/tmp/shop-4711.pid", "shop-#.pid"),
         ("/tmp/settings.json", "settings.json"),
         ("/home/ann/x (deleted)", "x"),
+        ("./src/gen.h", "src/gen.h"),
+        ("src//gen.h", "src/gen.h"),
+        ("src/./gen.h/", "src/gen.h"),
+        ("../gen.h", "../gen.h"),
+        ("//etc/passwd", "/etc/passwd"),
+        ("/var/lib/jenkins/workspace/shop/gen.h", "gen.h"),
+        ("/var/lib/dpkg/status", "/var/lib/dpkg/status"),
+        ("/usr/src/app/gen.h", "gen.h"),
+        ("/usr/share/zoneinfo/UTC", "/usr/share/zoneinfo/UTC"),
+        ("/usr/local/lib/libshop.so", "/usr/local/lib/libshop.so"),
+        ("/srv/ci/shop/gen.h", "gen.h"),
+        ("/tmp/lockfile2", "lockfile2"),
+        ("/tmp/Makefile1", "Makefile1"),
+        ("/tmp/config_V1", "config_V1"),
+        ("/tmp/ccache_stats", "ccache_stats"),
+        ("/tmp/tmp_lockfile", "tmp_lockfile"),
+        ("/tmp/config", "config"),
+        ("/tmp/ConfigFile", "ConfigFile"),
+        ("/tmp/shop_Xa81kq.lock", "shop_#.lock"),
+        ("/tmp/tmp.k3Jx0aZq2B", "tmp.#"),
+        ("/tmp/tmpqxzbtwpa", "tmp#"),
     ],
 )
 def test_a_path_without_what_differs(path: str, portable: str) -> None:
@@ -173,6 +219,8 @@ def test_a_path_without_what_differs(path: str, portable: str) -> None:
         ("0x7f1020304050", ""),
         ("pipe:[4711]", "pipe"),
         ("item->next", "item->next"),
+        ("./x.c", "x.c"),
+        ("x.c", "x.c"),
     ],
 )
 def test_a_variable_as_any_build_spells_it(variable: str, portable: str) -> None:

@@ -14,12 +14,11 @@ from dataclasses import replace
 from eitherway.model.finding import Finding, FoundOperation, Frame
 from eitherway.model.names import (
     bare,
-    base,
     in_library,
-    portable_path,
     portable_variable,
     portable_words,
 )
+from eitherway.model.paths import base, portable_path
 from eitherway.model.words import World
 
 RULE = 1  # part of what is hashed: raised when the rule changes, as all ids change then

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of functions, variables and files, reduced to what every build and tool agrees on.
+"""Names of functions and variables, reduced to what every build and tool agrees on.
 
 A function that was inlined and is not visible outside its file has only its bare name in the debug
 information of gcc, and its qualified one everywhere else. So the bare name is what is kept: without
@@ -8,17 +8,24 @@ namespaces, classes, template arguments, parameters, return type and the suffixe
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
+from eitherway.model.paths import base, portable_path
 from eitherway.model.trace import Place
 
-_LONGEST = 1 << 14  # signs of a name that are looked at; a hostile one must not take minutes
+_LONGEST = 1 << 14  # signs of a name that are looked at; those of templates have thousands
 LAMBDA = "operator()"  # all that gcc keeps of the name of an inlined lambda
 
 _UNKNOWN = frozenset({"", "??", "<null>", "<unknown>", "(null)", "<unknown module>", "[unknown]"})
-_CLONE = re.compile(
-    r"(?:\.(?:actor|clone|cold|constprop|destroy|isra|llvm|localalias|lto_priv|part|resume"
-    r"|__uniq)(?:\.\d+)*)+$| \[clone [^\]]*\]$|@@?[\w.]+$|::h[0-9a-f]{16}$"
+_CLONE_WORDS = frozenset(
+    {"actor", "clone", "cold", "constprop", "destroy", "isra"}
+    | {"llvm", "localalias", "lto_priv", "part", "resume", "__uniq"}
 )
+# Backwards: what is looked for stands at the end of a name, and must not be sought at every sign.
+_WORD_BACKWARDS = re.compile(r"[\w.]+")
+_AT_BACKWARDS = re.compile(r"@@?")  # f@plt, f@@VERSION_1.0
+_HASH = re.compile(r"h[0-9a-f]{16}")  # f::h0123456789abcdef, of Rust
+_CLONE_BACKWARDS = re.compile(r"\][^][]* enolc\[ ")  # f [clone .cold]
 _OUTLINED = re.compile(r"(?:\._omp_fn\.\d+|\.omp_outlined.*)$")
 _SYMBOLS = re.compile(
     r"\boperator ?(\(\)|\[\]|<=>|->\*|->|<<=|>>=|<<|>>|<=|>=|<|>|[-+*/%^&|~!=,]+)"
@@ -27,9 +34,10 @@ _OPERATOR = re.compile(r"(?<![\w$])operator(?![\w$])")
 _SIGNS = "()[]<>=-*+/%^&|~!,"
 _HIDDEN = str.maketrans({sign: chr(0xE000 + ord(sign)) for sign in _SIGNS})  # no bracket any more
 _SHOWN = str.maketrans({chr(0xE000 + ord(sign)): sign for sign in _SIGNS})
-_QUALIFIER = re.compile(r"(?: (?:const|volatile|noexcept|&&?)| ?&&?)+$")
+_QUALIFIERS = (" const", " volatile", " noexcept", " &", "&")
 _UNNAMED = re.compile(r"^(?:\$_\d*|'lambda\d*'|_FUN|__invoke)?$")
 _BRACKET = re.compile(r"[][(){}<]|(?<!-)>")  # the sign of `->` is none
+_RETURNING = re.compile(r"(?:\((?:\w+::)*[*&]+(?: ?const)? ?)+")
 _CLOSING = {")": "(", ">": "<", "}": "{", "]": "["}
 
 _RUNTIME_MODULE = re.compile(
@@ -62,7 +70,7 @@ def qualified(name: str) -> str:
         return ""
     name = _OUTLINED.sub("", _without_clones(name[:_LONGEST]))
     name = _SYMBOLS.sub(lambda found: "operator" + found[1].translate(_HIDDEN), name)
-    name = _QUALIFIER.sub("", _outside_brackets(name).rstrip())
+    name = _without_qualifiers(_declared(name).rstrip())
     scopes, operator, symbol = _last_operator(name)
     scopes = scopes.rsplit(" ", 1)[-1].lstrip("*&")
     return scopes + operator + symbol.translate(_SHOWN)
@@ -100,16 +108,46 @@ def in_library(place: Place) -> bool:
     )
 
 
-def base(path: str) -> str:
-    """The last part of a path; what stands before it differs from machine to machine."""
-    return path.rsplit("/", 1)[-1]
-
-
 def _without_clones(name: str) -> str:
-    shorter = _CLONE.sub("", name)
-    while shorter != name:
-        name, shorter = shorter, _CLONE.sub("", shorter)
-    return name
+    """The name without what compilers put behind it, cut off from the end, each sign seen once."""
+    backwards, cut = name[::-1], 0
+    while True:
+        word = _WORD_BACKWARDS.match(backwards, cut)
+        end = word.end() if word else cut
+        if versioned := end > cut and _AT_BACKWARDS.match(backwards, end):
+            cut = versioned.end()
+            continue
+        kept = _kept_of(backwards[cut:end][::-1])
+        if kept:
+            if not _HASH.fullmatch(kept) or not backwards.startswith("::", end):
+                return name[: len(name) - end + len(kept)]
+            cut = end + len("::")
+            continue
+        clone = _CLONE_BACKWARDS.match(backwards, end)
+        if clone is None:
+            return name[: len(name) - end]
+        cut = clone.end()
+
+
+def _kept_of(word: str) -> str:
+    """`f` of `f.part.1.cold`: words of compilers go, each with the numbers behind it."""
+    parts = word.split(".")
+    kept = last = len(parts)
+    while last > 1:
+        last -= 1
+        if parts[last] in _CLONE_WORDS:
+            kept = last
+        elif not parts[last].isdecimal():
+            break
+    return ".".join(parts[:kept])
+
+
+def _without_qualifiers(name: str) -> str:
+    """The name of a member function without `const &` behind it."""
+    end = len(name)
+    while found := next((q for q in _QUALIFIERS if name.endswith(q, 0, end)), ""):
+        end -= len(found)
+    return name[:end].rstrip()
 
 
 def _last_operator(name: str) -> tuple[str, str, str]:
@@ -123,54 +161,50 @@ def _last_operator(name: str) -> tuple[str, str, str]:
     return "operator".join(parts[:-1]), "operator", parts[-1]
 
 
+def _declared(name: str) -> str:
+    """The name outside its brackets; of a function that returns a function, the inner part.
+
+    In `void (*pick(int))(long)` the first bracket is not one of parameters but holds the name.
+    """
+    groups = _groups(name)
+    for (start, end), (behind, _) in pairwise(groups):
+        if end == behind and (returning := _RETURNING.match(name, start)):
+            inner = _outside_brackets(name[returning.end() :]).partition(")")[0]
+            return inner or _outside(name, groups)
+    return _outside(name, groups)
+
+
 def _outside_brackets(name: str) -> str:
-    """The name without everything in brackets; a comparison inside parentheses is no bracket."""
-    kept: list[str] = []
+    """The name without everything in brackets."""
+    return _outside(name, _groups(name))
+
+
+def _outside(name: str, groups: list[tuple[int, int]]) -> str:
+    starts = [0, *(end for _, end in groups)]
+    ends = [*(start for start, _ in groups), len(name)]
+    return "".join(name[start:end] for start, end in zip(starts, ends, strict=True))
+
+
+def _groups(name: str) -> list[tuple[int, int]]:
+    """Where the outermost brackets begin and end; a comparison inside parentheses is none."""
+    groups: list[tuple[int, int]] = []
     opened: list[str] = []
-    outside = 0  # where the text behind the last bracket begins
+    start = 0
     for found in _BRACKET.finditer(name):
         sign, top = found[0], opened[-1] if opened else ""
         if sign in "({[" or (sign == "<" and top != "("):
             if not opened:
-                kept.append(name[outside : found.start()])
+                start = found.start()
             opened.append(sign)
         elif opened and _CLOSING.get(sign) == top:
             opened.pop()
-            outside = found.end()
-    return "".join(kept) + ("" if opened else name[outside:])
+            if not opened:
+                groups.append((start, found.end()))
+    return [*groups, (start, len(name))] if opened else groups
 
 
-_TEMPORARY = re.compile(r"^(/tmp|/var/tmp|/dev/shm|/run/user/\d+)/")
-_SAME_EVERYWHERE = re.compile(r"^/(?:bin|dev|etc|lib|lib64|proc|run|sbin|sys|usr|var)/")
-_RANDOM = re.compile(  # as mktemp, compilers and Python make them; or a process id
-    r"\b(tmp[._-]?|cc)[A-Za-z0-9_]{6,}\b|\b\d{3,}\b"
-    r"|\b(?=[a-z_]*[A-Z0-9])(?=[A-Z]*[a-z0-9])[A-Za-z0-9_]{6,}\b"
-)
-_NUMBER_PART = re.compile(r"(?<=/)\d+(?=/|$)")
 _INODE = re.compile(r":\[\d+\]")
-
-
-def portable_path(path: str) -> str:
-    """A path without what differs between machines and runs.
-
-    Relative paths and those of the system are kept whole; of others, as they lie in somebody's home
-    or build folder, the last part remains. Process ids and random parts of names become `#`.
-    """
-    path = path.removesuffix(" (deleted)")
-    if _TEMPORARY.match(path):
-        return _RANDOM.sub(_generated, base(path.rstrip("/")))
-    path = _NUMBER_PART.sub("#", path)
-    if path.startswith("/") and not _SAME_EVERYWHERE.match(path):
-        return base(path.rstrip("/"))
-    return path
-
-
-def _generated(found: re.Match[str]) -> str:
-    return (found[1] or "") + "#"
-
-
 _ADDRESS = re.compile(r"\+?\b0x[0-9a-fA-F]+\b|\+\d+$")
-_AMOUNT = re.compile(r"\b(?:at )?0x[0-9a-fA-F]+|\bof (?:size )?\d+(?: bytes)?|\d+")
 _STATIC_LOCAL = re.compile(r"\.\d+$")
 
 
