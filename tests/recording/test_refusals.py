@@ -197,6 +197,20 @@ def test_a_name_with_control_characters_is_quoted(tmp_path: Path) -> None:
     assert "\\x1b[31mred\\n" in message
 
 
+def test_a_path_is_never_cut_however_long(tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*["a-long-name-of-a-folder"] * 20)
+    deep.mkdir(parents=True)
+    samples.write_sample(deep / "r", operations=4)
+    flip(deep / "r" / "trace.blocks", 100)
+    assert refusal(deep / "r").startswith(f"{deep}/r/trace.blocks is damaged: ")
+    assert refusal(deep / "none") == f"there is no recording at {deep}/none"
+
+
+def test_text_from_a_file_is_cut(recording: Path) -> None:
+    edit_manifest(recording, lambda manifest: manifest.update(format="x" * 1000))
+    assert refusal(recording).endswith(f"its format is '{'x' * 79}...")
+
+
 def test_the_manifest_of_an_unfinished_recording_as_manifest(recording: Path) -> None:
     edit_manifest(recording, lambda manifest: manifest.update(complete=False))
     assert "is incomplete" in refusal(recording)

@@ -3,6 +3,7 @@
 
 # ruff: noqa: D103  the message is the documentation
 
+import shlex
 import stat
 from pathlib import Path
 
@@ -37,10 +38,18 @@ class Damage(BadInput):
 
 
 def shown(text: object) -> str:
-    """Text from a file or a path, fit for a terminal and for one line."""
-    line = str(text)
-    line = line if line.isprintable() else ascii(line)[1:-1]
+    """Text that came out of a file, fit for a terminal and for one line."""
+    line = _printable(str(text))
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
+
+
+def shown_path(path: Path) -> str:
+    """A path, fit for a terminal; never cut, because what tells files apart stands at its end."""
+    return _printable(str(path))
+
+
+def _printable(line: str) -> str:
+    return line if line.isprintable() else ascii(line)[1:-1]
 
 
 def looks_like(first: bytes) -> str:
@@ -52,109 +61,112 @@ def looks_like(first: bytes) -> str:
 
 
 def missing(path: Path) -> BadInput:
-    return BadInput(f"there is no recording at {shown(path)}")
+    return BadInput(f"there is no recording at {shown_path(path)}")
 
 
 def a_file(path: Path, first: bytes) -> BadInput:
     return BadInput(
-        f"{shown(path)} is a file ({looks_like(first)}), and a recording is a directory "
+        f"{shown_path(path)} is a file ({looks_like(first)}), and a recording is a directory "
         f"with a {MANIFEST} in it"
     )
 
 
 def unreadable(path: Path, error: OSError) -> BadInput:
     reason = error.strerror or str(error)
-    fix = f"ls -ld '{shown(path)}'" if isinstance(error, PermissionError) else ""
-    return BadInput(f"{shown(path)} cannot be read: {reason}", fix=fix)
+    fix = f"ls -ld {shlex.quote(shown_path(path))}" if isinstance(error, PermissionError) else ""
+    return BadInput(f"{shown_path(path)} cannot be read: {reason}", fix=fix)
 
 
 def not_regular(path: Path, what: str) -> BadInput:
-    return BadInput(f"{shown(path)} is {what}, and a recording is made of regular files only")
+    return BadInput(f"{shown_path(path)} is {what}, and a recording is made of regular files only")
 
 
 def empty(path: Path) -> BadInput:
     return BadInput(
-        f"{shown(path)} is an empty directory: no recording, or one whose recorder was stopped "
-        "before it wrote anything"
+        f"{shown_path(path)} is an empty directory: no recording, or one whose recorder was "
+        "stopped before it wrote anything"
     )
 
 
 def no_recording(path: Path) -> BadInput:
-    return BadInput(f"{shown(path)} is not a recording: it has neither {MANIFEST} nor {BEGUN}")
+    return BadInput(f"{shown_path(path)} is not a recording: it has neither {MANIFEST} nor {BEGUN}")
 
 
 def still_written(path: Path) -> BadInput:
     return BadInput(
-        f"{shown(path)} is still being written by a living process",
+        f"{shown_path(path)} is still being written by a living process",
         instead="wait for it to end, or read what is there already with --incomplete",
     )
 
 
 def incomplete(path: Path) -> BadInput:
     return BadInput(
-        f"{shown(path)} is incomplete: its recorder was stopped before the end",
+        f"{shown_path(path)} is incomplete: its recorder was stopped before the end",
         instead="read it up to its last whole block with --incomplete",
     )
 
 
 def manifest_size(path: Path, size: int, limit: int) -> BadInput:
-    return BadInput(f"{shown(path)} has {size} bytes; at most {limit} can be right")
+    return BadInput(f"{shown_path(path)} has {size} bytes; at most {limit} can be right")
 
 
 def manifest_text(path: Path, reason: str) -> BadInput:
-    return BadInput(f"{shown(path)} is not JSON: {shown(reason)}")
+    return BadInput(f"{shown_path(path)} is not JSON: {shown(reason)}")
 
 
 def manifest_foreign(path: Path, name: object) -> BadInput:
-    return BadInput(f"{shown(path)} is not of EitherWay: its format is {shown(repr(name))}")
+    return BadInput(f"{shown_path(path)} is not of EitherWay: its format is {shown(repr(name))}")
 
 
 def manifest_field(path: Path, where: str, needed: str) -> BadInput:
-    return BadInput(f"{shown(path)} is damaged: {shown(where)} {needed}")
+    return BadInput(f"{shown_path(path)} is damaged: {shown(where)} {needed}")
 
 
 def newer(path: Path, major: int, minor: int, tool: object) -> BadInput:
     return BadInput(
-        f"{shown(path)} has format version {shown(major)}.{shown(minor)}, written by EitherWay "
-        f"{shown(tool)}; this is EitherWay {__version__}, which reads up to {MAJOR}.{MINOR}",
+        f"{shown_path(path)} has format version {shown(major)}.{shown(minor)}, written by "
+        f"EitherWay {shown(tool)}; "
+        f"this is EitherWay {__version__}, which reads up to {MAJOR}.{MINOR}",
         fix="pip install --upgrade eitherway",
     )
 
 
 def never_was(path: Path, major: int) -> BadInput:
-    return BadInput(f"{shown(path)} says format version {shown(major)}, which never existed")
+    return BadInput(f"{shown_path(path)} says format version {shown(major)}, which never existed")
 
 
 def stream_missing(path: Path) -> Damage:
-    return Damage(f"{shown(path)} is missing, and {MANIFEST} lists it")
+    return Damage(f"{shown_path(path)} is missing, and {MANIFEST} lists it")
 
 
 def stream_unlisted(path: Path) -> BadInput:
-    return BadInput(f"{shown(path)} is a stream that {MANIFEST} does not list")
+    return BadInput(f"{shown_path(path)} is a stream that {MANIFEST} does not list")
 
 
 def too_many_streams(path: Path, limit: int) -> BadInput:
-    return BadInput(f"{shown(path)} holds more than {limit} stream files")
+    return BadInput(f"{shown_path(path)} holds more than {limit} stream files")
 
 
 def stream_size(path: Path, size: int, expected: int) -> Damage:
     if size < expected:
         return Damage(
-            f"{shown(path)} is truncated: it ends at byte {size}, {MANIFEST} says {expected}",
+            f"{shown_path(path)} is truncated: it ends at byte {size}, {MANIFEST} says {expected}",
             instead="read it up to its last whole block with --incomplete",
         )
-    return Damage(f"{shown(path)} has {size} bytes, {MANIFEST} says {expected}: more was added")
+    return Damage(
+        f"{shown_path(path)} has {size} bytes, {MANIFEST} says {expected}: more was added"
+    )
 
 
 def stream_foreign(path: Path, first: bytes) -> BadInput:
     return BadInput(
-        f"{shown(path)} is not a stream of EitherWay: it begins like {looks_like(first)}"
+        f"{shown_path(path)} is not a stream of EitherWay: it begins like {looks_like(first)}"
     )
 
 
 def truncated(path: Path, block: int, offset: int, size: int) -> Damage:
     return Damage(
-        f"{shown(path)} is truncated: it ends at byte {size}, inside block {block}, "
+        f"{shown_path(path)} is truncated: it ends at byte {size}, inside block {block}, "
         f"which begins at byte {offset}",
         instead="read it up to its last whole block with --incomplete",
     )
@@ -162,40 +174,41 @@ def truncated(path: Path, block: int, offset: int, size: int) -> Damage:
 
 def damaged(path: Path, block: int, offset: int, what: str) -> Damage:
     return Damage(
-        f"{shown(path)} is damaged: block {block}, at byte {offset}, {what}",
+        f"{shown_path(path)} is damaged: block {block}, at byte {offset}, {what}",
         instead="read it up to the block before with --incomplete",
     )
 
 
 def unknown_block(path: Path, block: int, what: str) -> BadInput:
     return BadInput(
-        f"block {block} of {shown(path)} has {what}, which EitherWay {__version__} does not know",
+        f"block {block} of {shown_path(path)} has {what}, "
+        f"which EitherWay {__version__} does not know",
         fix="pip install --upgrade eitherway",
     )
 
 
 def malformed(path: Path, block: int, what: str) -> BadInput:
-    return BadInput(f"block {block} of {shown(path)} makes no sense: {what}")
+    return BadInput(f"block {block} of {shown_path(path)} makes no sense: {what}")
 
 
 def two_streams(path: Path, kind: str, other: str) -> BadInput:
-    return BadInput(f"{shown(path)} holds {kind}, which stand in {shown(other)} already")
+    return BadInput(f"{shown_path(path)} holds {kind}, which stand in {shown(other)} already")
 
 
 def stream_summary(path: Path, what: str) -> Damage:
-    return Damage(f"{shown(path)} is not the stream that {MANIFEST} lists: {what}")
+    return Damage(f"{shown_path(path)} is not the stream that {MANIFEST} lists: {what}")
 
 
 def no_trace(path: Path, has: str) -> BadInput:
-    return BadInput(f"{shown(path)} holds no trace; it has {has or 'nothing'}")
+    return BadInput(f"{shown_path(path)} holds no trace; it has {has or 'nothing'}")
 
 
 def broken_tables(path: Path, what: str) -> BadInput:
-    return BadInput(f"the tables of {shown(path)} do not fit together: {what}")
+    return BadInput(f"the tables of {shown_path(path)} do not fit together: {what}")
 
 
 def vanished(path: Path) -> Damage:
-    return Damage(f"{shown(path)} was removed while it was read")
+    return Damage(f"{shown_path(path)} was removed while it was read")
 
 
 def kind_of_file(mode: int) -> str:

@@ -59,7 +59,7 @@ def read_trace(recording: Recording) -> Trace:
         return _trace(recording, tables)
     except MemoryError as error:
         size = sum(entry.size for entry in recording.manifest.streams)
-        where = refusals.shown(recording.path)
+        where = refusals.shown_path(recording.path)
         raise Unavailable(f"the {size} bytes of {where} do not fit in memory") from error
 
 
