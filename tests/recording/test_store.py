@@ -2,6 +2,7 @@
 """The store: names, `latest`, retention; one process and many."""
 
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -11,9 +12,10 @@ from pathlib import Path
 import pytest
 from tests.recording import samples
 
-from eitherway.errors import BadInput, Unavailable
+from eitherway.errors import BadInput, Unavailable, UsageError
 from eitherway.recording.check import check
 from eitherway.recording.read import Recording
+from eitherway.recording.retention import Retention
 from eitherway.recording.store import Store
 from eitherway.recording.write import RecordingWriter
 
@@ -74,13 +76,6 @@ def test_it_is_nobody_elses_business_whatever_the_umask(store: Store, mask: int)
     assert (store.root / ".gitignore").read_text() == "*\n"
 
 
-def test_a_store_that_others_could_read_is_closed_to_them(store: Store) -> None:
-    store.root.mkdir(mode=0o755)
-    store.root.chmod(0o755)
-    record(store)
-    assert mode(store.root) == 0o700
-
-
 def test_it_is_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EITHERWAY_DIR", str(tmp_path / "elsewhere"))
     assert Store.default().root == tmp_path / "elsewhere"
@@ -123,6 +118,15 @@ def test_latest_is_the_one_that_was_completed_last(store: Store) -> None:
     assert check(store.root / "latest").manifest.complete
 
 
+def test_a_file_of_somebody_named_latest_is_not_replaced(store: Store) -> None:
+    with store.new() as slot:
+        samples.write_sample(slot.path, operations=4)
+    (store.root / "latest").write_text("mine")
+    with pytest.raises(Unavailable, match="has a latest that is no symbolic link"):
+        store.publish(slot.path)
+    assert (store.root / "latest").read_text() == "mine"
+
+
 def test_what_is_not_complete_is_never_the_latest(store: Store) -> None:
     path = record(store)
     slot = store.new()
@@ -153,9 +157,54 @@ def test_a_name_is_found_by_its_beginning(store: Store) -> None:
             store.find(nothing)
 
 
+def test_publishing_keeps_the_retention_and_tells(tmp_path: Path) -> None:
+    told: list[str] = []
+    store = Store(tmp_path / "s", keep=Retention(count=2), tell=told.append, now=Clock())
+    paths = [record(store) for _ in range(2)]
+    assert told == []
+    record(store)
+    assert not paths[0].exists()
+    assert len(store.entries()) == 2
+    assert told[0].startswith(f"removed {paths[0].name}: the store keeps the newest (")
+    assert "EITHERWAY_KEEP=2, EITHERWAY_KEEP_BYTES=4294967296" in told[0]
+    store.keep = Retention(count=0)
+    with store.new() as slot:
+        samples.write_sample(slot.path, operations=4)
+    assert len(store.publish(slot.path)) == 2
+    assert told[1].startswith("removed 2 older recordings: ")
+
+
+def test_the_documented_retention_is_the_one_in_force() -> None:
+    text = (ROOT / "docs" / "recording-format.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(EITHERWAY_KEEP\w*)` \| (\w+) \|", text, re.MULTILINE))
+    assert len(rows) == 2
+    assert Retention.of_environment(rows) == Retention()
+
+
+def test_the_retention_is_in_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EITHERWAY_DIR", str(tmp_path / "s"))
+    assert Store.default().keep == Retention(count=50, size=4 << 30)
+    monkeypatch.setenv("EITHERWAY_KEEP", "7")
+    monkeypatch.setenv("EITHERWAY_KEEP_BYTES", "500M")
+    assert Store.default().keep == Retention(count=7, size=500 << 20)
+    monkeypatch.setenv("EITHERWAY_KEEP", "0")
+    monkeypatch.setenv("EITHERWAY_KEEP_BYTES", "12")
+    assert Store.default().keep == Retention(count=0, size=12)
+
+
+@pytest.mark.parametrize("name", ["EITHERWAY_KEEP", "EITHERWAY_KEEP_BYTES"])
+@pytest.mark.parametrize("text", ["-1", "many", "1.5", "3X", "\x1b[31m", "٣", "9" * 30])
+def test_a_retention_that_is_none_is_told(name: str, text: str) -> None:
+    with pytest.raises(UsageError, match=f"{name}=.* is not a ") as caught:
+        Retention.of_environment({name: text})
+    assert caught.value.message.isprintable()
+
+
 def test_retention_by_count(store: Store) -> None:
     paths = [record(store) for _ in range(5)]
-    assert store.prune(count=2) == [path.name for path in (paths[2], paths[1], paths[0])]
+    assert store.prune(Retention(count=2)) == [path.name for path in (paths[2], paths[1], paths[0])]
     assert [entry.path for entry in store.entries()] == [paths[4], paths[3]]
     assert sorted(os.listdir(store.root / "recordings")) == [path.name for path in paths[3:]]
 
@@ -163,14 +212,14 @@ def test_retention_by_count(store: Store) -> None:
 def test_retention_by_size(store: Store) -> None:
     paths = [record(store) for _ in range(4)]
     size = store.entries()[0].size
-    assert store.prune(size=2 * size + 1) == [paths[1].name, paths[0].name]
-    assert store.prune(size=2 * size + 1) == []
+    assert store.prune(Retention(size=2 * size + 1)) == [paths[1].name, paths[0].name]
+    assert store.prune(Retention(size=2 * size + 1)) == []
 
 
 def test_the_latest_stays_however_little_is_kept(store: Store) -> None:
     paths = [record(store) for _ in range(3)]
     store.publish(paths[0])
-    assert store.prune(count=0, size=0) == [paths[2].name, paths[1].name]
+    assert store.prune(Retention(count=0, size=0)) == [paths[2].name, paths[1].name]
     assert store.latest() == paths[0]
 
 
@@ -179,11 +228,11 @@ def test_what_a_living_process_writes_or_reads_stays(store: Store) -> None:
     record(store)
     writer = RecordingWriter(written.path, samples.MANIFEST)
     with Recording.open(read):
-        assert store.prune(count=0) == [unused.name]
+        assert store.prune(Retention(count=0)) == [unused.name]
     writer.finish()
-    assert store.prune(count=0) == [read.name]  # the slot is still ours
+    assert store.prune(Retention(count=0)) == [read.name]  # the slot is still ours
     written.close()
-    assert store.prune(count=0) == [written.path.name]
+    assert store.prune(Retention(count=0)) == [written.path.name]
 
 
 def test_what_a_killed_process_wrote_goes(store: Store) -> None:
@@ -201,10 +250,10 @@ sys.stdin.read()
     process = start(code, store.root)
     assert process.stdout is not None
     name = process.stdout.readline().strip()
-    assert store.prune(count=0) == []
+    assert store.prune(Retention(count=0)) == []
     process.kill()
     process.communicate()
-    assert store.prune(count=0) == [name]
+    assert store.prune(Retention(count=0)) == [name]
 
 
 def test_what_a_killed_prune_left_is_swept(store: Store) -> None:
@@ -216,21 +265,24 @@ def test_what_a_killed_prune_left_is_swept(store: Store) -> None:
 
 
 def test_strangers_in_the_store_are_let_be(store: Store, tmp_path: Path) -> None:
-    record(store)
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "precious").write_text("x")
-    (store.root / "recordings" / "0-link").symlink_to(outside)
-    (store.root / "recordings" / "0-file").write_text("x")
-    store.prune(count=0)
-    assert (outside / "precious").exists()
-    assert (store.root / "recordings" / "0-file").exists()
+    """Not removed: links, files, other names, and what holds more than a recording does."""
+    paths = [record(store) for _ in range(3)]
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "precious").write_text("x")
+    recordings = store.root / "recordings"
+    (recordings / "0-link").symlink_to(tmp_path / "outside")
+    (recordings / "20250101-000000-000000").symlink_to(tmp_path / "outside")
+    (recordings / "0-file").write_text("x")
+    for album in ("0-album", ".removed-album", paths[0].name):
+        (recordings / album).mkdir(exist_ok=True)
+        (recordings / album / "song.flac").write_text("x")
+    before = {file for file in tmp_path.rglob("*") if paths[1] not in (file, file.parent)}
+    assert store.prune(Retention(count=0)) == [paths[1].name]
+    assert set(tmp_path.rglob("*")) == before
 
 
-def test_a_place_that_cannot_be_a_store_is_told(tmp_path: Path) -> None:
+def test_a_place_below_a_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(Unavailable, match="cannot write"):
-        Store(tmp_path / "file").new()
     with pytest.raises(Unavailable, match="cannot write"):
         Store(tmp_path / "file" / "below").new()
 
@@ -239,6 +291,7 @@ MANY = """
 import sys
 from pathlib import Path
 from eitherway.recording.check import check
+from eitherway.recording.retention import Retention
 from eitherway.recording.store import Store
 from tests.recording import samples
 store = Store(Path(sys.argv[1]))
@@ -248,7 +301,7 @@ for _ in range(12):
     with store.new() as slot:
         samples.write_sample(slot.path, operations=4)
         store.publish(slot.path)
-        store.prune(count=3)
+        store.prune(Retention(count=3))
         check(slot.path)
     print(slot.path.name, flush=True)
     latest = store.latest()
@@ -265,7 +318,7 @@ def test_many_processes_share_one_store(store: Store) -> None:
     assert [process.returncode for process in processes] == [0] * 6
     names = [name for output, _ in outputs for name in output.split()]
     assert len(names) == len(set(names)) == 6 * 12
-    store.prune(count=3)
+    store.prune(Retention(count=3))
     left = [entry.name for entry in store.entries()]
     latest = store.find("latest")
     assert set(left) <= set(names)

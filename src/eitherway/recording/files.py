@@ -15,6 +15,8 @@ from pathlib import Path
 from eitherway.errors import Unavailable
 from eitherway.recording import refusals
 
+DRAFT = ".new"  # behind the name of a file that `put` is not done with
+
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
@@ -117,7 +119,7 @@ def write_all(descriptor: int, *parts: bytes | bytearray, path: Path) -> None:
 
 def put(directory: int, name: str, data: bytes, path: Path) -> None:
     """A file that is there with all its bytes or not at all, also after a power cut."""
-    draft = f"{name}.new"
+    draft = name + DRAFT
     descriptor = create(directory, draft, path)
     try:
         write_all(descriptor, data, path=path / draft)
@@ -136,7 +138,7 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise Unavailable(f"cannot write {refusals.shown(path)}: {error.strerror}") from error
+        raise Unavailable(f"cannot write {refusals.shown_path(path)}: {error.strerror}") from error
 
 
 def lock(descriptor: int, *, shared: bool = False, wait: bool = False) -> bool:

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `.eitherway/` store: recordings by name, `latest`, and not more of them than wanted.
 
-.eitherway/            0700, also when it was there before
+.eitherway/            0700
+  recordings/          comes first and is the mark: what is not empty and lacks it is not ours
+    NAME/              locked by its writer for as long as it lives, shared by its readers
   .gitignore           everything: recordings hold the target's input
   lock                 held while names are given, `latest` moves or recordings are removed
   latest               symbolic link to the recording that was completed last
-  recordings/NAME/     locked by its writer for as long as it lives, shared by its readers
+
+Nothing is removed that is not a recording of ours by its name and by all that is in it.
 """
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,20 +23,29 @@ from types import TracebackType
 from typing import Self
 
 from eitherway.errors import BadInput, Unavailable
-from eitherway.recording import files
-from eitherway.recording.layout import MANIFEST
-from eitherway.recording.refusals import shown
+from eitherway.recording import files, home
+from eitherway.recording.layout import BEGUN, MANIFEST
+from eitherway.recording.manifest import is_stream_name
+from eitherway.recording.refusals import shown, shown_path
+from eitherway.recording.retention import Retention
 
-VARIABLE = "EITHERWAY_DIR"
 LATEST = "latest"
-KEEP_COUNT = 50
-KEEP_BYTES = 4 << 30
 
+_NAME = re.compile(r"\d{8}-\d{6}-\d{6}", re.ASCII)  # as `_named` writes it
 _REMOVED = ".removed-"
+_FILES = {name + end for name in (MANIFEST, BEGUN) for end in ("", files.DRAFT)}
+
+
+def _named(moment: datetime) -> str:
+    return moment.strftime("%Y%m%d-%H%M%S-%f")
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+def _nobody(_text: str) -> None:
+    """Hears what is told to nobody."""
 
 
 class Slot:
@@ -77,21 +90,36 @@ class Entry:
 class Store:
     """Recordings under one directory; any number of processes may use it at once."""
 
-    def __init__(self, root: Path, *, now: Callable[[], datetime] = _now) -> None:
-        """Nothing is created before it is needed."""
+    def __init__(
+        self,
+        root: Path,
+        *,
+        keep: Retention | None = None,
+        tell: Callable[[str], None] = _nobody,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        """Nothing is created before it is needed; `tell` hears what was removed, and why."""
         self.root = root
+        self.keep = keep or Retention()
+        self._tell = tell
         self._now = now
 
     @classmethod
-    def default(cls) -> Self:
+    def default(cls, tell: Callable[[str], None] = _nobody) -> Self:
         """In $EITHERWAY_DIR, or .eitherway in the working directory."""
-        return cls(Path(os.environ.get(VARIABLE) or ".eitherway"))
+        root = Path(os.environ.get(home.VARIABLE) or ".eitherway")
+        return cls(root, keep=Retention.of_environment(os.environ), tell=tell)
+
+    def prepare(self) -> None:
+        """Makes the store, so that a place that cannot be one is told before a long run."""
+        with self._locked():
+            pass
 
     def new(self) -> Slot:
         """A directory that nobody else has, named after the time so that names sort by age."""
         with self._locked():
             while True:
-                path = self._recordings / self._now().strftime("%Y%m%d-%H%M%S-%f")
+                path = self._recordings / _named(self._now())
                 try:
                     files.make_directory(path)
                 except FileExistsError:
@@ -100,15 +128,22 @@ class Store:
                 files.lock(descriptor)
                 return Slot(path, descriptor)
 
-    def publish(self, path: Path) -> None:
-        """Makes a complete recording of this store the latest one."""
+    def publish(self, path: Path) -> list[str]:
+        """Makes a complete recording the latest one; the names of older ones that had to go."""
         if not _is_complete(path):
             raise ValueError(f"{path} is not complete")
         with self._locked():
+            latest = self.root / LATEST
+            if os.path.lexists(latest) and not latest.is_symlink():
+                raise home.unusable(self.root, f"has a {LATEST} that is no symbolic link")
             draft = self.root / f".{LATEST}-{path.name}"
             draft.unlink(missing_ok=True)  # of a process that was killed at this very point
-            draft.symlink_to(Path("recordings") / path.name)
-            os.replace(draft, self.root / LATEST)
+            draft.symlink_to(Path(home.RECORDINGS) / path.name)
+            os.replace(draft, latest)
+        removed = self.prune()
+        if removed:
+            self._tell(self.keep.told(removed))
+        return removed
 
     def latest(self) -> Path | None:
         """The recording that was completed last, unless it was removed by hand."""
@@ -136,24 +171,26 @@ class Store:
         matching = [name] if name in names else [one for one in names if one.startswith(name)]
         if name and len(matching) == 1:
             return self._recordings / matching[0]
-        where = shown(self.root)
+        where = shown_path(self.root)
         if not name or not matching:
             raise BadInput(f"{where} has no recording named {shown(name)!r}{_some(names)}")
         raise BadInput(f"{shown(name)!r} could be several recordings{_some(matching)}")
 
-    def prune(self, *, count: int = KEEP_COUNT, size: int = KEEP_BYTES) -> list[str]:
-        """Removes the oldest beyond this many recordings or bytes; returns their names.
+    def prune(self, keep: Retention | None = None) -> list[str]:
+        """Removes the oldest recordings beyond what is kept; returns their names.
 
-        What is being written or read by a living process stays, and so does the latest.
+        What is being written or read by a living process stays, and so does the latest, and
+        whatever does not have a name of ours: somebody put it there to stay.
         """
+        keep = keep or self.keep
         removed = []
         with self._locked():
             latest = self.latest()
-            kept = total = 0
-            for entry in self.entries():
-                kept += 1
-                total += entry.size
-                if entry.path == latest or (kept <= count and total <= size):
+            count = size = 0
+            for entry in filter(_has_name_of_ours, self.entries()):
+                count += 1
+                size += entry.size
+                if entry.path == latest or keep.allows(count, size):
                     continue
                 if self._remove(entry):
                     removed.append(entry.name)
@@ -162,7 +199,7 @@ class Store:
 
     @property
     def _recordings(self) -> Path:
-        return self.root / "recordings"
+        return self.root / home.RECORDINGS
 
     def _names(self) -> list[str]:
         try:
@@ -170,52 +207,43 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
-            raise Unavailable(f"cannot read {shown(self._recordings)}: {error.strerror}") from error
+            raise Unavailable(
+                f"cannot read {shown_path(self._recordings)}: {error.strerror}"
+            ) from error
         return [name for name in found if not name.startswith(".")]
 
     def _latest_or_refuse(self) -> Path:
         path = self.latest()
         if path is None:
             raise BadInput(
-                f"{shown(self.root)} has no complete recording", fix="eitherway record -- COMMAND"
+                f"{shown_path(self.root)} has no complete recording",
+                fix="eitherway record -- COMMAND",
             )
         return path
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Alone in the store; makes it when it is not there."""
-        self._make()
-        with files.writing(self.root / "lock"):
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-            descriptor = os.open(self.root / "lock", flags, 0o600)
+        home.settle(self.root)
+        descriptor = self._open_lock()
         try:
             with files.writing(self.root):
-                os.fchmod(descriptor, 0o600)
                 if not files.lock(descriptor, wait=True):
-                    raise Unavailable(f"the file system of {shown(self.root)} has no locks (flock)")
+                    where = shown_path(self.root)
+                    raise Unavailable(f"the file system of {where} has no locks (flock)")
                 yield
         finally:
             os.close(descriptor)
 
-    def _make(self) -> None:
-        for path in (self.root, self._recordings):
-            with files.writing(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.mkdir(0o700, exist_ok=True)
-                path.chmod(0o700)
-        self._ignore_in_git()
-
-    def _ignore_in_git(self) -> None:
-        with files.writing(self.root / ".gitignore"):
+    def _open_lock(self) -> int:
+        path, flags = self.root / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+        with files.writing(path):
             try:
-                descriptor = os.open(
-                    self.root / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600
-                )
+                descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
             except FileExistsError:
-                return
+                return os.open(path, flags)
             os.fchmod(descriptor, 0o600)
-            os.write(descriptor, b"*\n")
-            os.close(descriptor)
+            return descriptor
 
     def _remove(self, entry: Entry) -> bool:
         """Takes a recording's name away in one step, unless somebody writes or reads it."""
@@ -224,7 +252,7 @@ class Store:
         except OSError:
             return False
         try:
-            if not files.lock(descriptor):
+            if not files.lock(descriptor) or not _is_recording(descriptor):
                 return False
             os.rename(entry.path, self._recordings / f"{_REMOVED}{entry.name}")
         except OSError:
@@ -236,7 +264,17 @@ class Store:
     def _sweep(self) -> None:
         """Deletes what lost its name, also what a process killed while sweeping left."""
         for path in self._recordings.glob(f"{_REMOVED}*"):
-            shutil.rmtree(path, ignore_errors=True)
+            if _NAME.fullmatch(path.name.removeprefix(_REMOVED)):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _has_name_of_ours(entry: Entry) -> bool:
+    return _NAME.fullmatch(entry.name) is not None
+
+
+def _is_recording(directory: int) -> bool:
+    """Whether there is nothing in it that we do not write."""
+    return all(name in _FILES or is_stream_name(name) for name in os.listdir(directory))
 
 
 def _open(path: Path) -> int:
