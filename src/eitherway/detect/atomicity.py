@@ -17,6 +17,7 @@ import numpy as np
 from eitherway.detect.accesses import Accesses, Column, Mask, numbered, shared_accesses
 from eitherway.detect.locks import Holding, Locks, exclude
 from eitherway.detect.meet import Items, Pairs, Sorts, first_meetings
+from eitherway.detect.overlap import components
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.trace import Trace
@@ -116,6 +117,7 @@ class _Sides:
         self.holdings = _Holdings(locks)
         kept = self.holdings.kept(at[first], at[second])
         held = self.holdings.distinct(at)
+        self.useful = self._useful(components(accesses.ranges)[accesses.range], first, held, kept)
         place, kind = accesses.place, accesses.kind
         self.of_pair, pairs = numbered(place[first], kind[first], place[second], kind[second], kept)
         self.of_access, singles = numbered(place, kind, held)
@@ -125,6 +127,21 @@ class _Sides:
             *((k,) for k in kind[singles].tolist()),
         ]
         self._held = [*kept[pairs].tolist(), *held[singles].tolist()]
+
+    def _useful(self, component: Column, first: Column, held: Column, kept: Column) -> Mask:
+        """Pairs that no lock guards which all accesses there take; then accesses beside such a pair.
+
+        Most of what locks protect needs no further look.
+        """
+        guards = self.holdings.common(component, held)
+        group, example = numbered(component[first], kept)
+        where, what = component[first[example]].tolist(), kept[example].tolist()
+        free = [not self.holdings.any_of(w, guards[c]) for c, w in zip(where, what, strict=True)]
+        open_pairs = np.array(free, dtype=bool)[group]
+        there = np.zeros(len(guards), dtype=bool)
+        there[component[first[open_pairs]]] = True
+        result: Mask = np.r_[open_pairs, there[component]]
+        return result
 
     def sorts(self) -> list[int]:
         """0 for pairs, 1 for accesses."""
@@ -161,6 +178,20 @@ class _Holdings:
         ]
         return np.array(numbers, dtype=np.int64)[number]
 
+    def common(self, component: Column, held: Column) -> list[frozenset[int]]:
+        """The locks that every access to a component holds, and not as a reader."""
+        _, example = numbered(component, held)
+        found: dict[int, frozenset[int]] = {}
+        where, what = component[example].tolist(), held[example].tolist()
+        for number, holding in zip(where, what, strict=True):
+            locks = frozenset(h.lock for h in self._sets[holding] if not h.shared)
+            found[number] = found.get(number, locks) & locks
+        return [found.get(number, frozenset()) for number in range(max(found, default=-1) + 1)]
+
+    def any_of(self, holding: int, locks: frozenset[int]) -> bool:
+        """Whether one of the locks is held."""
+        return any(held.lock in locks for held in self._sets[holding])
+
     def exclude(self, one: int, other: int) -> bool:
         """Whether no two actors can hold these at once."""
         if not one or not other:
@@ -191,7 +222,9 @@ def _items(
     segment = np.r_[segment_of[first], segment_of]
     range_ = np.r_[accesses.range[first], accesses.range]
     side = np.r_[sides.of_pair, sides.pairs + sides.of_access]
-    _, rows = numbered(segment, range_, side, lasts)
+    chosen = np.flatnonzero(sides.useful)
+    _, example = numbered(segment[chosen], lasts[chosen], range_[chosen], side[chosen])
+    rows = chosen[example]
     items = Items(
         segment=segment[rows],
         number=lasts[rows],
