@@ -129,7 +129,7 @@ class _Sides:
         self._held = [*kept[pairs].tolist(), *held[singles].tolist()]
 
     def _useful(self, component: Column, first: Column, held: Column, kept: Column) -> Mask:
-        """Pairs that no lock guards which all accesses there take; then accesses beside such a pair.
+        """Pairs not guarded by a lock that all accesses there take; then accesses beside such pairs.
 
         Most of what locks protect needs no further look.
         """
