@@ -129,7 +129,7 @@ class _Sides:
         self._held = [*kept[pairs].tolist(), *held[singles].tolist()]
 
     def _useful(self, component: Column, first: Column, held: Column, kept: Column) -> Mask:
-        """Pairs not guarded by a lock that all accesses there take; then accesses beside such pairs.
+        """Pairs not guarded by a lock that all accesses there take; then accesses beside those.
 
         Most of what locks protect needs no further look.
         """
