@@ -5,10 +5,9 @@ A pattern is looked for anywhere in a function, file, module or variable name; `
 text, `^` at its beginning and `$` at its end tie it to the ends of the name.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from importlib import resources
@@ -66,6 +65,7 @@ class Suppression:
     pattern: str
     file: str
     line: int
+    shipped: bool = False  # with the tool: not the user's to clean up
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.type.value}:{self.pattern}"
@@ -81,7 +81,7 @@ class Sieved:
 
     def unused(self) -> list[Suppression]:
         """The lines that matched nothing, shipped ones aside."""
-        return [s for s, count in self.matches.items() if not count and s.file != DEFAULTS]
+        return [s for s, count in self.matches.items() if not count and not s.shipped]
 
 
 def parse(text: str, name: str) -> list[Suppression]:
@@ -93,7 +93,8 @@ def parse(text: str, name: str) -> list[Suppression]:
 def defaults() -> list[Suppression]:
     """What ships with the tool for the libraries that every program stands on."""
     file = resources.files("eitherway.findings") / DEFAULTS
-    return parse(file.read_text(encoding="utf-8"), DEFAULTS)
+    lines = parse(file.read_text(encoding="utf-8"), DEFAULTS)
+    return [replace(line, shipped=True) for line in lines]
 
 
 def sieve(findings: Iterable[Finding], suppressions: Sequence[Suppression]) -> Sieved:
@@ -122,12 +123,43 @@ def _line(line: str, name: str, number: int) -> Suppression:
     return Suppression(Type(word), pattern, name, number)
 
 
-def _regex(pattern: str) -> str:
-    """The regular expression for a pattern; all but `*`, a first `^` and a last `$` is literal."""
-    start, end = pattern.startswith("^"), pattern.endswith("$")
-    body = pattern[start : len(pattern) - end]
-    literal = ".*".join(map(re.escape, re.split(r"\*+", body)))
-    return (r"\A" if start else "") + literal + (r"\Z" if end else "")
+@dataclass(frozen=True, slots=True)
+class Glob:
+    """A pattern taken apart: all but `*`, a first `^` and a last `$` is literal.
+
+    The pieces between `*` are looked for one after the other, each at the first place behind the
+    one before: nothing is tried twice, whatever the pattern.
+    """
+
+    pieces: tuple[str, ...]
+    at_start: bool
+    at_end: bool
+
+    @classmethod
+    def of(cls, pattern: str) -> "Glob":
+        """The pattern of a suppression line."""
+        start, end = pattern.startswith("^"), pattern.endswith("$")
+        return cls(tuple(pattern[start : len(pattern) - end].split("*")), start, end)
+
+    def is_in(self, name: str) -> bool:
+        """Whether the name has it."""
+        position, pieces = 0, list(self.pieces)
+        limit = len(name)
+        if self.at_end:
+            last = pieces.pop()
+            limit -= len(last)
+            if not name.endswith(last) or (self.at_start and not pieces and limit):
+                return False
+        if self.at_start and pieces:
+            position = len(pieces[0])
+            if not name.startswith(pieces.pop(0)) or position > limit:
+                return False
+        for piece in pieces:
+            found = name.find(piece, position, limit)
+            if found < 0:
+                return False
+            position = found + len(piece)
+        return True
 
 
 class _Matcher:
@@ -138,10 +170,10 @@ class _Matcher:
     """
 
     def __init__(self, suppressions: Sequence[Suppression]) -> None:
-        self._by_type: dict[Type, list[tuple[Suppression, re.Pattern[str]]]] = {}
+        self._by_type: dict[Type, list[tuple[Suppression, Glob]]] = {}
         for suppression in suppressions:
-            compiled = re.compile(_regex(suppression.pattern), re.DOTALL)
-            self._by_type.setdefault(suppression.type, []).append((suppression, compiled))
+            pattern = Glob.of(suppression.pattern)
+            self._by_type.setdefault(suppression.type, []).append((suppression, pattern))
         self._named = cache(self._search)
 
     def matching(self, finding: Finding) -> set[Suppression]:
@@ -154,7 +186,7 @@ class _Matcher:
         return found
 
     def _search(self, type_: Type, name: str) -> tuple[Suppression, ...]:
-        return tuple(s for s, pattern in self._by_type[type_] if pattern.search(name))
+        return tuple(s for s, pattern in self._by_type[type_] if pattern.is_in(name))
 
 
 def _names(finding: Finding, type_: Type) -> Iterator[str]:
