@@ -4,6 +4,7 @@
 from hypothesis import strategies as st
 
 from eitherway.model.finding import (
+    MOST,
     Confidence,
     Document,
     Finding,
@@ -17,11 +18,13 @@ from eitherway.model.words import Arm, Class, Kind, World
 
 texts = st.text(max_size=12)
 some_texts = st.text(min_size=1, max_size=12)
-counts = st.integers(0, 2**53)
+counts = st.integers(0, MOST)
 numbers = st.integers(0, 2**32 - 1)
 ids = st.from_regex(r"EW-[0-9a-f]{16}", fullmatch=True)
 few_ids = st.sampled_from(["EW-" + 16 * digit for digit in "0123"])
-times = st.just("") | st.from_regex(r"20[0-9]{2}-0[1-9]-1[0-9]T1[0-9]:00:00Z", fullmatch=True)
+times = st.just("") | st.from_regex(
+    r"20[0-9]{2}-0[1-9]-1[0-9]T1[0-9]:00:00(\.[05]{1,2})?Z", fullmatch=True
+)
 
 frames = st.builds(
     Frame,
@@ -49,11 +52,14 @@ operations = st.builds(
 sources = st.builds(Source, tool=some_texts, file=texts)
 
 
-def findings(id_strategy: st.SearchStrategy[str] = ids) -> st.SearchStrategy[Finding]:
+def findings(
+    id_strategy: st.SearchStrategy[str] = ids, *, one_kind: bool = False
+) -> st.SearchStrategy[Finding]:
+    """Of every world and kind, or all of the same: findings of one id have one of each."""
     return st.builds(
         Finding,
-        world=st.sampled_from(World),
-        kind=st.sampled_from(Kind),
+        world=st.just(World.THREADS) if one_kind else st.sampled_from(World),
+        kind=st.just(Kind.DATA_RACE) if one_kind else st.sampled_from(Kind),
         operations=st.lists(operations, max_size=3).map(tuple),
         id=id_strategy,
         klass=st.sampled_from(Class),
@@ -71,7 +77,7 @@ def findings(id_strategy: st.SearchStrategy[str] = ids) -> st.SearchStrategy[Fin
         replay=texts,
         evidence=texts,
         sources=st.lists(sources, max_size=2, unique=True).map(tuple),
-        seen=st.builds(Seen, first=times, last=times, count=st.integers(1, 1000)),
+        seen=st.builds(Seen, first=times, last=times, count=st.integers(1, MOST)),
     )
 
 

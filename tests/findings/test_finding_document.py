@@ -3,9 +3,12 @@
 
 import copy
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import jsonschema
 import pytest
@@ -13,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.findings.finding_strategies import documents
 
-from eitherway.errors import BadInput
-from eitherway.findings.document import load
+from eitherway.errors import BadInput, Unavailable
+from eitherway.findings import document
+from eitherway.findings.document import load, read_bytes
 from eitherway.model.document import document_from_json, lines_of, read_document
 from eitherway.model.finding import Document
 from eitherway.model.shape import ShapeError
@@ -141,6 +145,27 @@ def test_what_is_no_document_is_refused(text: bytes) -> None:
         read_document(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"format": 1, "format": 1}',
+        '{"format": 1, "tool": {"name": "a", "version": "", "name": "b"}}',
+        '[{"\\u0061": 1, "a": 2}]',
+    ],
+)
+def test_a_field_that_stands_twice_is_refused(text: str) -> None:
+    with pytest.raises(ShapeError, match=r"has an object with the field '\w+' twice"):
+        read_document(text)
+
+
+def test_a_document_of_a_newer_version_says_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "f.json"
+    file.write_text('{"format": 2, "verdicts": {}}', encoding="utf-8")
+    with pytest.raises(BadInput, match=r"\.format is 2, and this version reads up to 1") as error:
+        load(str(file))
+    assert error.value.fix == "pip install --upgrade eitherway"
+
+
 def test_a_message_shows_no_control_characters() -> None:
     with pytest.raises(ShapeError) as error:
         document_from_json({"format": 1, "\x1b[31m" + "x" * 500: 1})
@@ -170,6 +195,52 @@ def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
         load(str(tmp_path / "none.json"))
     with pytest.raises(BadInput, match="cannot be read: Is a directory"):
         load(str(tmp_path))
+
+
+def test_a_device_has_no_end_and_is_refused() -> None:
+    with pytest.raises(BadInput, match="/dev/zero cannot be read: Is a device"):
+        read_bytes("/dev/zero")
+    assert read_bytes("/dev/null") == b""  # "no suppressions", as people write it
+
+
+def test_a_pipe_that_nobody_writes_to_is_empty(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert read_bytes(str(tmp_path / "pipe")) == b""  # or this test never ends
+
+
+def test_a_pipe_is_read_to_its_end() -> None:
+    content = b"x" * 200_000  # more than a pipe holds
+    command = [sys.executable, "-c", "import sys; sys.stdout.write('x' * 200_000)"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        assert read_bytes(f"/dev/fd/{writer.stdout.fileno()}") == content
+
+
+def test_there_is_a_largest_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "sparse.json"
+    with file.open("wb") as sparse:
+        sparse.truncate(document.LARGEST + 1)
+    with pytest.raises(BadInput, match=r"sparse\.json cannot be read: it has more than 1024 MiB"):
+        read_bytes(str(file))
+    monkeypatch.setattr(document, "LARGEST", 1000)
+    reading, writing = os.pipe()
+    os.write(writing, b"x" * 1001)
+    with pytest.raises(BadInput, match="cannot be read: it has more than"):
+        read_bytes(f"/dev/fd/{reading}")  # and not only once the writer is done
+    os.close(reading)
+    os.close(writing)
+
+
+def test_too_little_memory_is_the_machines_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exhausted(_: bytes) -> NoReturn:
+        raise MemoryError
+
+    monkeypatch.setattr(document, "read_document", exhausted)
+    (tmp_path / "f.json").write_bytes(b"{}")
+    with pytest.raises(Unavailable, match="does not fit into the memory of this machine"):
+        load(str(tmp_path / "f.json"))
 
 
 # --- fuzzing --------------------------------------------------------------------------------------

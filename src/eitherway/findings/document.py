@@ -1,35 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Saved findings documents, read from files and standard input."""
+"""Saved findings documents, read from files and standard input.
 
-import sys
-from pathlib import Path
+What a user names may be anything: a device that never ends, a pipe that nobody writes to. Pipes are
+read, as a shell's `<(command)` is one.
+"""
 
-from eitherway.errors import BadInput
-from eitherway.model.document import read_document
+import os
+import stat
+
+from eitherway.errors import BadInput, Unavailable
+from eitherway.model.document import NewerFormatError, read_document
 from eitherway.model.finding import Document
 from eitherway.model.shape import ShapeError
+
+LARGEST = 1 << 30  # bytes: half a million findings of 2 KB
+_AT_ONCE = 1 << 20
+_STDIN = 0
+_OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # a pipe must not block here
 
 
 def load(source: str) -> Document:
     """The document in this file; `-` is standard input."""
-    name = "standard input" if source == "-" else source
     try:
         return read_document(read_bytes(source))
     except ShapeError as error:
+        upgrade = isinstance(error, NewerFormatError)
         raise BadInput(
-            f"{name} is not a findings document: {error}",
-            fix="eitherway races --json FILE writes one",
+            f"{_name(source)} is not a findings document"
+            f"{' that this version knows' if upgrade else ''}: {error}",
+            fix="pip install --upgrade eitherway" if upgrade else _WRITES_ONE,
         ) from None
+    except MemoryError:
+        raise Unavailable(f"{_name(source)} does not fit into the memory of this machine") from None
+
+
+_WRITES_ONE = "eitherway races --json FILE writes one"
 
 
 def read_bytes(source: str) -> bytes:
     """The content of a file that the user named, `-` for standard input."""
     if source == "-":
-        return sys.stdin.buffer.read()
+        return _whole(_STDIN, source)
     try:
-        return Path(source).read_bytes()
-    except OSError as error:
-        raise BadInput(f"{source} cannot be read: {error.strerror}") from None
+        descriptor = os.open(source, _OPEN)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise _unreadable(source, error) from None
+    try:
+        os.set_blocking(descriptor, True)
+        return _whole(descriptor, source)
+    finally:
+        os.close(descriptor)
 
 
 def read_text(source: str) -> str:
@@ -39,3 +59,48 @@ def read_text(source: str) -> str:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise BadInput(f"{source}:{line}: is not UTF-8 text") from None
+
+
+def _whole(descriptor: int, source: str) -> bytes:
+    """All bytes, of what has an end."""
+    try:
+        status = os.fstat(descriptor)
+        _refuse_endless(status, descriptor, source)
+        if status.st_size > LARGEST:
+            raise _too_large(source)
+        return _read(descriptor, source)
+    except OSError as error:
+        raise _unreadable(source, error) from None
+
+
+def _refuse_endless(status: os.stat_result, descriptor: int, source: str) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise _unreadable(source, "Is a directory")
+    empty = os.stat(os.devnull).st_rdev
+    ordinary = status.st_rdev == empty or os.isatty(descriptor)
+    if stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not ordinary):
+        raise _unreadable(source, "Is a device")
+
+
+def _read(descriptor: int, source: str) -> bytes:
+    parts: list[bytes] = []
+    length = 0
+    while part := os.read(descriptor, _AT_ONCE):
+        parts.append(part)
+        length += len(part)
+        if length > LARGEST:
+            raise _too_large(source)
+    return b"".join(parts)
+
+
+def _too_large(source: str) -> BadInput:
+    return _unreadable(source, f"it has more than {LARGEST >> 20} MiB")
+
+
+def _unreadable(source: str, why: str | Exception) -> BadInput:
+    what = why.strerror if isinstance(why, OSError) else why
+    return BadInput(f"{_name(source)} cannot be read: {what}")
+
+
+def _name(source: str) -> str:
+    return "standard input" if source == "-" else source

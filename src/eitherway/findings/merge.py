@@ -9,8 +9,9 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 
+from eitherway.errors import BadInput
 from eitherway.model.document import finding_to_json
-from eitherway.model.finding import Finding, Seen
+from eitherway.model.finding import MOST, Finding, Seen
 
 
 def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -26,6 +27,11 @@ def merge(one: Finding, other: Finding) -> Finding:
     """Two findings of one id: the telling of the more severe one, the sources and times of both."""
     if one.id != other.id:
         raise ValueError(f"{one.id} and {other.id} are two findings")
+    if (one.world, one.kind) != (other.world, other.kind):
+        raise BadInput(
+            f"{one.id} is {_described(one)} in one place and {_described(other)} in another; "
+            "an id is made from both, so not all of them come from EitherWay"
+        )
     return replace(
         _telling(one, other),
         sources=tuple(sorted({*one.sources, *other.sources}, key=lambda s: (s.tool, s.file))),
@@ -36,6 +42,11 @@ def merge(one: Finding, other: Finding) -> Finding:
 def stamped(finding: Finding, when: str) -> Finding:
     """The finding as seen once, at this time (RFC 3339, UTC)."""
     return replace(finding, seen=Seen(first=when, last=when, count=1))
+
+
+def _described(finding: Finding) -> str:
+    files = ", ".join(source.file for source in finding.sources[:2] if source.file)
+    return f"{finding.kind.value} of {finding.world.value}" + (f" ({files})" if files else "")
 
 
 def _alone(finding: Finding) -> Finding:
@@ -71,7 +82,16 @@ def _content(finding: Finding) -> tuple[object, ...]:
 
 def _seen(one: Seen, other: Seen) -> Seen:
     return Seen(
-        first=min(filter(None, (one.first, other.first)), default=""),
-        last=max(one.last, other.last),
-        count=one.count + other.count,
+        first=min(filter(None, (one.first, other.first)), key=_moment, default=""),
+        last=max(one.last, other.last, key=_moment),
+        count=min(one.count + other.count, MOST),
     )
+
+
+def _moment(time: str) -> tuple[str, str, str]:
+    """What times are compared by: as text, 12:00:00.5Z would come before 12:00:00Z.
+
+    The text itself decides between two spellings of one moment, so that the order does not.
+    """
+    seconds, _, fraction = time.removesuffix("Z").partition(".")
+    return seconds, fraction.rstrip("0"), time

@@ -7,10 +7,12 @@ the two together.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import NoReturn
 
 from eitherway.model.finding import (
+    MOST,
     Confidence,
     Document,
     Finding,
@@ -29,6 +31,7 @@ from eitherway.model.shape import (
     number,
     partial,
     record,
+    shown,
     some_text,
     text,
     word,
@@ -36,6 +39,10 @@ from eitherway.model.shape import (
 from eitherway.model.words import Arm, Class, Kind, World
 
 FORMAT = 1  # raised when a reader of the old form would misread the new one
+
+
+class NewerFormatError(ShapeError):
+    """A document of a version that this one does not know."""
 
 
 # --- write ----------------------------------------------------------------------------------------
@@ -141,7 +148,9 @@ def _compact(value: JsonObject) -> str:
 def read_document(written: str | bytes) -> Document:
     """The document in this JSON text, else `ShapeError`."""
     try:
-        value = json.loads(written, parse_constant=_no_constant)
+        value = json.loads(written, parse_constant=_no_constant, object_pairs_hook=_without_repeats)
+    except ShapeError:
+        raise
     except RecursionError:
         raise ShapeError("is nested too deeply") from None
     except ValueError as error:  # not JSON, not UTF-8, a number of thousands of digits
@@ -173,10 +182,19 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number in JSON")
 
 
+def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Of a field that stands twice, readers disagree on which one counts."""
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise ShapeError(f"has an object with the field {shown(twice)} twice")
+    return fields
+
+
 def _format(value: object) -> int:
     given: int = _COUNT(value)
     if given > FORMAT:
-        raise ShapeError(f"is {given}, and this version reads up to {FORMAT}")
+        raise NewerFormatError(f"is {given}, and this version reads up to {FORMAT}")
     if given < FORMAT:
         raise ShapeError(f"is {given}; the first format is {FORMAT}")
     return given
@@ -198,7 +216,7 @@ def _frame(value: object) -> Frame:
     return Frame(**_FRAME(value))
 
 
-_COUNT = number(0, 2**53)
+_COUNT = number(0, MOST)
 _LINE = number(0, 2**32 - 1)
 _ID = matching(r"EW-[0-9a-f]{16}", 'an id such as "EW-0123456789abcdef"')
 _TIME = matching(
@@ -238,7 +256,7 @@ _CONFIDENCE = record(
     matching=text,
 )
 _SOURCE = record(tool=some_text, file=text)
-_SEEN = record(first=_TIME, last=_TIME, count=number(1, 2**53))
+_SEEN = record(first=_TIME, last=_TIME, count=number(1, MOST))
 _FINDING = record(
     **{"class": word(Class)},
     id=_ID,

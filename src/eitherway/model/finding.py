@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from eitherway.model.trace import Place
 from eitherway.model.words import Arm, Class, Kind, World
 
+MOST = 2**53  # the largest count: every whole number up to it is exact in every reader of JSON
+
 
 @dataclass(frozen=True, slots=True)
 class Frame(Place):
@@ -69,7 +71,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """See "Contracts" in ARCHITECTURE.md for the meaning of each field."""
+    """See "finding" in docs/findings.md for the meaning of each field."""
 
     world: World
     kind: Kind

@@ -27,7 +27,7 @@ class ShapeError(ValueError):
 
     def inside(self, part: str) -> "ShapeError":
         """The same, seen from one level further out."""
-        return ShapeError(self.what, part + self.path)
+        return type(self)(self.what, part + self.path)
 
 
 def record(**fields: Check) -> Callable[[object], JsonObject]:
@@ -37,7 +37,7 @@ def record(**fields: Check) -> Callable[[object], JsonObject]:
         result = some(value)
         for name in fields:
             if name not in result:
-                raise ShapeError(f"lacks the field {_shown(name)}")
+                raise ShapeError(f"lacks the field {shown(name)}")
         return result
 
     some = partial(**fields)
@@ -53,7 +53,7 @@ def partial(**fields: Check) -> Callable[[object], JsonObject]:
         result: JsonObject = {}
         for name, item in value.items():
             if name not in fields:
-                raise ShapeError(f"has the unknown field {_shown(name)}")
+                raise ShapeError(f"has the unknown field {shown(name)}")
             try:
                 result[name] = fields[name](item)
             except ShapeError as error:
@@ -104,7 +104,7 @@ def matching(pattern: str, what: str) -> Check:
     def check(value: object) -> str:
         given = text(value)
         if not compiled.fullmatch(given):
-            raise ShapeError(f"must be {what}, is {_shown(given)}")
+            raise ShapeError(f"must be {what}, is {shown(given)}")
         return given
 
     return check
@@ -132,7 +132,7 @@ def word(words: type[StrEnum]) -> Check:
     def check(value: object) -> StrEnum:
         word = known.get(text(value))
         if word is None:
-            raise ShapeError(f"must be one of {', '.join(known)}; is {_shown(value)}")
+            raise ShapeError(f"must be one of {', '.join(known)}; is {shown(value)}")
         return word
 
     return check
@@ -145,7 +145,7 @@ def flag(value: object) -> bool:
     return value
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """A part of the input in a message: short, and nothing that a terminal would obey."""
     text = ascii(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."

@@ -51,9 +51,12 @@ class Class(StrEnum):
 
     @property
     def weight(self) -> int:
-        """When runs disagree, the higher is kept: the worst that was seen; not tried says least."""
-        untried = {Class.INCONCLUSIVE: 0, Class.UNJUDGED: -1}
-        return untried.get(self, self.urgency)
+        """When runs disagree, the higher is kept: the worst that was seen; not tried says least.
+
+        A try that came to no end is not made good by others that found nothing, so inconclusive
+        outweighs harmless. Having run the other order outweighs the word that it cannot happen.
+        """
+        return -1 if self is Class.UNJUDGED else self.urgency
 
 
 class Arm(StrEnum):
