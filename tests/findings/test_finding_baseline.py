@@ -71,6 +71,16 @@ def test_a_broken_line_is_named(text: str, message: str) -> None:
     assert len(error.value.message) < 200
 
 
+def test_what_helps_does_not_overwrite_the_file() -> None:
+    with pytest.raises(BadInput) as error:
+        parse("int main(void) {}", "precious.c")
+    assert "--write-baseline" in error.value.fix
+    assert "precious.c" not in error.value.fix
+    with pytest.raises(BadInput) as error:
+        parse("eitherway-baseline 2", "f")
+    assert error.value.fix == "pip install --upgrade eitherway"
+
+
 @given(st.text(max_size=80))
 def test_any_text_is_a_baseline_or_refused(text: str) -> None:
     try:

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from eitherway.findings.from_races import findings_of
-from eitherway.model.finding import Finding, Source
+from eitherway.findings.sentences import Side, explained
+from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.race import Race
 from eitherway.model.trace import Place, Trace, TraceBuilder
 from eitherway.model.words import Kind, OpFlag, OpKind, World
@@ -171,6 +172,18 @@ def test_a_deadlock_names_its_ring() -> None:
         "However, that holder waits in the same ring, and so do all the others: a contradiction.",
         "So none of thread T1 'teller', thread T2 ever goes on from there.",
     )
+
+
+def test_a_ring_of_any_size_is_proved_whole() -> None:
+    sides = [
+        Side(FoundOperation(f"thread T{n // 2}", "lock"), OpKind.ACQUIRE, OpFlag.NONE, n // 2)
+        for n in range(60)
+    ]
+    sentences = explained(Kind.DEADLOCK, "ring of 30", sides)
+    assert [s.split()[1] for s in sentences if s.startswith("Let ")][-35:-33] == ["Z", "AA"]
+    steps = [s for s in sentences if s.startswith("Then thread ")]
+    assert len(steps) == 30
+    assert steps[-1].startswith("Then thread T29 waits at BH for thread T0, because ")
 
 
 def test_a_thread_that_waits_for_itself() -> None:

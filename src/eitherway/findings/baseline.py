@@ -69,11 +69,15 @@ def _check_header(first: tuple[int, str], name: str) -> None:
     if word != HEADER:
         raise BadInput(
             f"{name}:{number}: a baseline file begins with '{HEADER} {VERSION}'",
-            fix=f"eitherway report FINDINGS --write-baseline {name}",
+            fix="eitherway report FINDINGS --write-baseline NEW-FILE writes one",
         )
     if version.strip() != str(VERSION):
         shown = printable(version.strip())[:20]
-        raise BadInput(f"{name}:{number}: baseline version '{shown}'; this tool knows {VERSION}")
+        newer = version.strip().isdecimal() and int(version.strip()[:9]) > VERSION
+        raise BadInput(
+            f"{name}:{number}: baseline version '{shown}'; this tool knows {VERSION}",
+            fix="pip install --upgrade eitherway" if newer else "",
+        )
 
 
 def _entry(line: str, where: str) -> tuple[str, str]:

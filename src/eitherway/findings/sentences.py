@@ -5,8 +5,9 @@ Each supposes that the program decides the order, follows what this would mean f
 seen, and ends where the run says otherwise.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count, product
 
 from eitherway.model.finding import FoundOperation
 from eitherway.model.words import STORES, Kind, OpFlag, OpKind
@@ -26,10 +27,16 @@ class Side:
 
 def explained(kind: Kind, pattern: str, sides: Sequence[Side]) -> Sentences:
     """The sentences for a race of this kind; for kinds without a proof, what was seen."""
-    named = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", sides, strict=False))
+    named = dict(zip(_letters(), sides, strict=False))
     proof = _PROOFS.get(kind)
     ending = proof(named, pattern) if proof else ()
     return (*(_let(letter, side) for letter, side in named.items()), *ending)
+
+
+def _letters() -> Iterator[str]:
+    """A to Z, then AA, AB and so on: a ring of locks may have any number of operations."""
+    for length in count(1):
+        yield from map("".join, product("ABCDEFGHIJKLMNOPQRSTUVWXYZ", repeat=length))
 
 
 def _let(letter: str, side: Side) -> str:
