@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // C11 threads: the same objects as POSIX threads under other names and results.
 //
-// libc's own versions call its own pthread functions past ours, so each is needed here. call_once
-// is in once.c.
+// libc's own versions call its own pthread functions past ours, so each is needed here, but for
+// thrd_current and thrd_equal, which call nothing. call_once is in once.c.
 #include "mutex.h"
 #include "sync.h"
 
@@ -55,14 +55,6 @@ EW_EXPORT int thrd_detach(thrd_t thread) {
 
 EW_EXPORT _Noreturn void thrd_exit(int result) {
     pthread_exit((void *)(intptr_t)result);
-}
-
-EW_EXPORT thrd_t thrd_current(void) {
-    return pthread_self();
-}
-
-EW_EXPORT int thrd_equal(thrd_t one, thrd_t other) {
-    return one == other;
 }
 
 EW_EXPORT void thrd_yield(void) {

@@ -2,6 +2,7 @@
 // pthread_cond_*: waiters are those who wait for the address; which one a signal wakes is a choice.
 #include "mutex.h"
 #include "sync.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 struct ew_cond {
     clockid_t clock;
     uint32_t inside; // threads that may still look at this memory
+    uint32_t shared; // other processes have it too
+    uint32_t wakes;  // then: how many there were, to be seen over there
 };
 _Static_assert(sizeof(struct ew_cond) <= sizeof(pthread_cond_t), "does not fit");
 
@@ -17,18 +20,35 @@ int64_t ew_cond_deadline(const pthread_cond_t *handle, const struct timespec *wh
     return ew_deadline(((const struct ew_cond *)handle)->clock, when);
 }
 
+// Over a process's border nobody can be chosen: each wake ends all waits, as POSIX allows.
+static enum ew_woken wait_shared(const struct ew_cond *condition, uint32_t wakes,
+                                 int64_t deadline) {
+    enum ew_woken woken = EW_WOKEN;
+    while (__atomic_load_n(&condition->wakes, __ATOMIC_ACQUIRE) == wakes && woken == EW_WOKEN &&
+           !ew_cancel_is_due(ew_self))
+        woken = ew_wait_elsewhere(deadline);
+    return woken;
+}
+
+static enum ew_woken wait_private(struct ew_cond *condition, int64_t deadline) {
+    condition->inside++;
+    enum ew_woken woken = ew_wait_cancellable(condition, deadline);
+    if (--condition->inside == 0)
+        ew_wake_all(&condition->inside);
+    return woken;
+}
+
 // The mutex is given back once: one that was taken recursively stays taken, as POSIX warns.
 int ew_cond_wait(pthread_cond_t *handle, struct ew_mutex *mutex, int64_t deadline, const void *pc) {
     struct ew_cond *condition = (struct ew_cond *)handle;
     ew_testcancel();
     ew_point(EW_WHY_SYNC);
+    uint32_t wakes = __atomic_load_n(&condition->wakes, __ATOMIC_ACQUIRE);
     int error = ew_mutex_give(mutex, pc);
     if (error)
         return error;
-    condition->inside++;
-    enum ew_woken woken = ew_wait_cancellable(handle, deadline);
-    if (--condition->inside == 0)
-        ew_wake_all(&condition->inside);
+    enum ew_woken woken = condition->shared ? wait_shared(condition, wakes, deadline)
+                                            : wait_private(condition, deadline);
     if (UNLIKELY(ew_tracing))
         ew_trace(EW_OP_WAIT, woken == EW_TIMED_OUT ? EW_FLAG_FAILED : 0, handle, sizeof *handle,
                  pc);
@@ -41,7 +61,10 @@ int ew_cond_wake(pthread_cond_t *handle, bool all, const void *pc) {
     ew_point(EW_WHY_SYNC);
     if (UNLIKELY(ew_tracing))
         ew_trace(EW_OP_WAKE, 0, handle, sizeof *handle, pc);
-    if (all)
+    struct ew_cond *condition = (struct ew_cond *)handle;
+    if (condition->shared)
+        __atomic_fetch_add(&condition->wakes, 1, __ATOMIC_RELEASE);
+    else if (all)
         ew_wake_all(handle);
     else
         ew_wake_one(handle);
@@ -59,7 +82,8 @@ EW_EXPORT int pthread_cond_init(pthread_cond_t *handle, const pthread_condattr_t
     }
     ew_say_if_shared("pthread_cond_init", sharing);
     memset(handle, 0, sizeof *handle);
-    ((struct ew_cond *)handle)->clock = clock;
+    *(struct ew_cond *)handle =
+        (struct ew_cond){.clock = clock, .shared = sharing == PTHREAD_PROCESS_SHARED};
     return 0;
 }
 

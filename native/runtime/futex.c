@@ -5,6 +5,7 @@
 // which of them a wake takes is a choice, as futex(2) promises nothing.
 #include "futex.h"
 #include "sync.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -27,6 +28,10 @@ static void add(struct waiter *waiter) {
 static void drop(struct waiter *waiter) {
     *(waiter->previous ? &waiter->previous->next : &first) = waiter->next;
     *(waiter->next ? &waiter->next->previous : &last) = waiter->previous;
+}
+
+void ew_futex_forked(void) { // the others' stacks, where they wait, are nobody's now
+    first = last = NULL;
 }
 
 static bool matches(const struct waiter *waiter, const uint32_t *word, uint32_t bits) {

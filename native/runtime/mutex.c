@@ -10,13 +10,18 @@
 #include <sched.h>
 #include <string.h>
 
-enum { ROBUST = 16, INHERIT = 32, PROTECT = 64 }; // glibc's bits of `kind`, beside the type
+enum { ROBUST = 16, INHERIT = 32, PROTECT = 64, SHARED = 128 }; // glibc's bits, beside the type
 #define TYPE(mutex) ((mutex)->kind & 3)
 
 enum { SOUND, OWNER_DIED, NOT_RECOVERABLE }; // robust_state
 
+// Of a mutex that other processes have too, the owner is known by a number that they know too.
+static uint32_t my_name(const struct ew_mutex *mutex) {
+    return UNLIKELY(mutex->kind & SHARED) ? (uint32_t)ew_thread_number(ew_self) : ew_self->id + 1;
+}
+
 static bool is_mine(const struct ew_mutex *mutex) {
-    return mutex->owner == ew_self->id + 1;
+    return mutex->owner == my_name(mutex);
 }
 
 static bool is_robust(const struct ew_mutex *mutex) {
@@ -72,14 +77,42 @@ static int take_again(struct ew_mutex *mutex) {
     return 0;
 }
 
-static int take_free(struct ew_mutex *mutex, unsigned flags, const void *pc) {
-    if (mutex->robust_state == NOT_RECOVERABLE)
+// Nothing in this process comes between the look and the store, but another process may.
+static bool claim(struct ew_mutex *mutex) {
+    uint32_t nobody = 0;
+    if (UNLIKELY(mutex->kind & SHARED))
+        return __atomic_compare_exchange_n(&mutex->owner, &nobody, my_name(mutex), false,
+                                           __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    if (mutex->owner)
+        return false;
+    mutex->owner = my_name(mutex);
+    return true;
+}
+
+static void let_go(struct ew_mutex *mutex) {
+    __atomic_store_n(&mutex->owner, 0, __ATOMIC_RELEASE);
+    if (mutex->waiting)
+        ew_wake_all(mutex); // the scheduler decides who is first; the others wait again
+}
+
+static int claimed(struct ew_mutex *mutex, unsigned flags, const void *pc) {
+    if (mutex->robust_state == NOT_RECOVERABLE) {
+        let_go(mutex);
         return ENOTRECOVERABLE;
-    mutex->owner = ew_self->id + 1;
+    }
     if (is_robust(mutex))
         robust_add(mutex);
     tell(EW_OP_ACQUIRE, flags, mutex, pc);
     return mutex->robust_state == OWNER_DIED ? EOWNERDEAD : 0;
+}
+
+static enum ew_woken wait(struct ew_mutex *mutex, int64_t deadline) {
+    if (UNLIKELY(mutex->kind & SHARED))
+        return ew_wait_elsewhere(deadline);
+    mutex->waiting++;
+    enum ew_woken woken = ew_wait(mutex, deadline);
+    mutex->waiting--;
+    return woken;
 }
 
 int ew_mutex_take(struct ew_mutex *mutex, int64_t deadline, const void *pc) {
@@ -88,18 +121,16 @@ int ew_mutex_take(struct ew_mutex *mutex, int64_t deadline, const void *pc) {
         if (result >= 0)
             return result;
     }
-    while (mutex->owner) {
+    while (!claim(mutex)) {
         if (deadline == EW_NOT_A_TIME)
             return EINVAL;
-        mutex->waiting++;
-        enum ew_woken woken = ew_wait(mutex, deadline);
-        mutex->waiting--;
+        enum ew_woken woken = wait(mutex, deadline);
         if (woken == EW_TIMED_OUT && mutex->owner) {
             tell(EW_OP_ACQUIRE, EW_FLAG_FAILED, mutex, pc);
             return ETIMEDOUT;
         }
     }
-    return take_free(mutex, 0, pc);
+    return claimed(mutex, 0, pc);
 }
 
 // An owner who did not repair what a dead one left makes the mutex useless for ever.
@@ -125,9 +156,7 @@ int ew_mutex_give(struct ew_mutex *mutex, const void *pc) {
     if (is_robust(mutex))
         robust_give(mutex);
     tell(EW_OP_RELEASE, 0, mutex, pc);
-    mutex->owner = 0;
-    if (mutex->waiting)
-        ew_wake_all(mutex); // the scheduler decides who is first; the others wait again
+    let_go(mutex);
     return 0;
 }
 
@@ -142,8 +171,8 @@ int ew_mutex_trylock(struct ew_mutex *mutex, const void *pc) {
     if (UNLIKELY(!ew_running))
         return 0;
     ew_point(EW_WHY_SYNC);
-    if (!mutex->owner)
-        return take_free(mutex, EW_FLAG_TRY, pc);
+    if (claim(mutex))
+        return claimed(mutex, EW_FLAG_TRY, pc);
     if (is_mine(mutex) && TYPE(mutex) == PTHREAD_MUTEX_RECURSIVE)
         return take_again(mutex);
     tell(EW_OP_ACQUIRE, EW_FLAG_TRY | EW_FLAG_FAILED, mutex, pc);
@@ -175,7 +204,8 @@ static int kind_of(const pthread_mutexattr_t *attributes, struct ew_mutex *resul
         pthread_mutexattr_getprioceiling(attributes, &ceiling);
     ew_say_if_shared("pthread_mutex_init", sharing);
     result->kind = type | (robust ? ROBUST : 0) | (protocol == PTHREAD_PRIO_INHERIT ? INHERIT : 0) |
-                   (protocol == PTHREAD_PRIO_PROTECT ? PROTECT : 0);
+                   (protocol == PTHREAD_PRIO_PROTECT ? PROTECT : 0) |
+                   (sharing == PTHREAD_PROCESS_SHARED ? SHARED : 0);
     result->ceiling = (uint16_t)ceiling;
     return 0;
 }

@@ -4,10 +4,14 @@
 // When the function does not return (an exception, or its thread is cancelled), it has not been
 // run: the next caller runs it. So this file is compiled with unwind tables and -fexceptions.
 #include "sync.h"
+#include "threads.h"
 
 #include <threads.h>
 
-enum { NOT_YET, RUNNING, DONE }; // in a pthread_once_t; PTHREAD_ONCE_INIT is 0
+// In a pthread_once_t; PTHREAD_ONCE_INIT is 0. Higher bits say in which process it is running: one
+// that another thread had begun when the process was forked is not running in the child.
+enum { NOT_YET, RUNNING, DONE, PROCESS = 4 };
+static int running = RUNNING;
 
 _Static_assert(PTHREAD_ONCE_INIT == NOT_YET, "glibc's initialiser must mean the same");
 _Static_assert(sizeof(once_flag) == sizeof(pthread_once_t), "C11's is another name for it");
@@ -25,18 +29,22 @@ static void finish(struct run *run) {
     ew_wake_all(run->once);
 }
 
+void ew_once_forked(void) {
+    running += PROCESS;
+}
+
 static void run_it(pthread_once_t *once, void (*function)(void), const void *pc) {
     __attribute__((cleanup(finish))) struct run run = {once, NOT_YET, pc};
-    *once = RUNNING;
+    *once = running;
     function();
     run.becomes = DONE;
 }
 
 static int do_once(pthread_once_t *once, void (*function)(void), const void *pc) {
     ew_point(EW_WHY_SYNC);
-    while (*once == RUNNING)
+    while (*once == running)
         ew_wait(once, EW_NEVER);
-    if (*once == NOT_YET)
+    if (*once != DONE)
         run_it(once, function, pc);
     else if (UNLIKELY(ew_tracing))
         ew_trace(EW_OP_WAIT, 0, once, sizeof *once, pc);

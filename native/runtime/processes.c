@@ -38,6 +38,9 @@ static void in_child(void) {
     ew_threads_forked();
     ew_signals_forked();
     ew_loading_forked();
+    ew_futex_forked();
+    ew_once_forked();
+    ew_streams_forked();
 }
 
 static pid_t (*real_fork)(void), (*real__Fork)(void);

@@ -5,16 +5,19 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <semaphore.h>
 #include <stdarg.h>
 #include <sys/types.h>
 
-// Lives in the memory of a sem_t. The value stands where glibc's does, so that sem_open, which is
-// glibc's, and we agree on what is in the file.
+// Lives in the memory of a sem_t, laid out as glibc has it: sem_open is glibc's, and the process on
+// the other side may be any.
 struct semaphore {
     uint32_t value;
     uint32_t waiting;
+    uint32_t sharing; // SHARED: other processes have it too
 };
+enum { SHARED = 128 };
 _Static_assert(sizeof(struct semaphore) <= sizeof(sem_t), "does not fit");
 
 static int fail(int error) {
@@ -22,11 +25,24 @@ static int fail(int error) {
     return -1;
 }
 
-static int take(struct semaphore *semaphore, const void *pc) {
-    semaphore->value--;
+static bool take(struct semaphore *semaphore, const void *pc) {
+    uint32_t value = __atomic_load_n(&semaphore->value, __ATOMIC_ACQUIRE);
+    do
+        if (!value)
+            return false;
+    while (!__atomic_compare_exchange_n(&semaphore->value, &value, value - 1, false,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
     if (UNLIKELY(ew_tracing))
         ew_trace(EW_OP_WAIT, EW_FLAG_WILDCARD, semaphore, sizeof(sem_t), pc);
-    return 0;
+    return true;
+}
+
+static enum ew_woken wait_once(struct semaphore *semaphore, int64_t deadline) {
+    __atomic_fetch_add(&semaphore->waiting, 1, __ATOMIC_SEQ_CST);
+    enum ew_woken woken =
+        semaphore->sharing ? ew_wait_elsewhere(deadline) : ew_wait_cancellable(semaphore, deadline);
+    __atomic_fetch_sub(&semaphore->waiting, 1, __ATOMIC_SEQ_CST);
+    return woken;
 }
 
 static int not_taken(struct semaphore *semaphore, unsigned flags, int error, const void *pc) {
@@ -38,24 +54,23 @@ static int not_taken(struct semaphore *semaphore, unsigned flags, int error, con
 static int wait(struct semaphore *semaphore, int64_t deadline, const void *pc) {
     ew_testcancel();
     ew_point(EW_WHY_SYNC);
-    while (!semaphore->value) {
-        semaphore->waiting++;
-        enum ew_woken woken = ew_wait_cancellable(semaphore, deadline);
-        semaphore->waiting--;
+    while (!take(semaphore, pc)) {
+        enum ew_woken woken = wait_once(semaphore, deadline);
         ew_testcancel();
         if (!semaphore->value && ew_interrupted(false))
             return not_taken(semaphore, 0, EINTR, pc);
         if (woken == EW_TIMED_OUT && !semaphore->value)
             return not_taken(semaphore, 0, ETIMEDOUT, pc);
     }
-    return take(semaphore, pc);
+    return 0;
 }
 
 EW_EXPORT int sem_init(sem_t *handle, int shared, unsigned value) {
     if (value > SEM_VALUE_MAX)
         return fail(EINVAL);
     ew_say_if_shared("sem_init", shared ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
-    *(struct semaphore *)handle = (struct semaphore){.value = value};
+    *(struct semaphore *)handle =
+        (struct semaphore){.value = value, .sharing = shared ? SHARED : 0};
     return 0;
 }
 
@@ -83,19 +98,30 @@ EW_EXPORT int sem_timedwait(sem_t *handle, const struct timespec *when) {
 EW_EXPORT int sem_trywait(sem_t *handle) {
     struct semaphore *semaphore = (struct semaphore *)handle;
     ew_point(EW_WHY_SYNC);
-    return semaphore->value ? take(semaphore, PC) : not_taken(semaphore, EW_FLAG_TRY, EAGAIN, PC);
+    return take(semaphore, PC) ? 0 : not_taken(semaphore, EW_FLAG_TRY, EAGAIN, PC);
+}
+
+static bool add(struct semaphore *semaphore) {
+    uint32_t value = __atomic_load_n(&semaphore->value, __ATOMIC_RELAXED);
+    do
+        if (value == SEM_VALUE_MAX)
+            return false;
+    while (!__atomic_compare_exchange_n(&semaphore->value, &value, value + 1, false,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    return true;
 }
 
 EW_EXPORT int sem_post(sem_t *handle) {
     struct semaphore *semaphore = (struct semaphore *)handle;
     ew_point(EW_WHY_SYNC);
-    if (semaphore->value == SEM_VALUE_MAX)
+    if (!add(semaphore))
         return fail(EOVERFLOW);
     if (UNLIKELY(ew_tracing))
         ew_trace(EW_OP_WAKE, EW_FLAG_CUMULATIVE, semaphore, sizeof *handle, PC);
-    semaphore->value++;
     if (semaphore->waiting)
         ew_wake_all(semaphore); // one of them, or somebody who comes now, takes it
+    if (semaphore->sharing)
+        raw3(SYS_futex, (long)&semaphore->value, FUTEX_WAKE, 1);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 // relies on printf to order anything else, and edges from it would hide races.
 #include "stream.h"
 #include "sync.h"
+#include "threads.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -101,6 +102,16 @@ static void note_given(FILE *stream) {
             unused = hold;
         }
         return;
+    }
+}
+
+// libc has made all streams free in the child, whoever held them.
+void ew_streams_forked(void) {
+    while (holds) {
+        struct hold *hold = holds;
+        holds = hold->next;
+        hold->next = unused;
+        unused = hold;
     }
 }
 

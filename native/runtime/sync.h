@@ -24,8 +24,11 @@ static inline bool ew_is_sharing(int value) {
     return value == PTHREAD_PROCESS_PRIVATE || value == PTHREAD_PROCESS_SHARED;
 }
 
-// A thread of another process cannot be stopped or woken by us. Said when an object is made that
-// others could use; within this process it is controlled like any other.
+// shared.c: until another process may have changed something; the caller looks again.
+enum ew_woken ew_wait_elsewhere(int64_t deadline);
+
+// A thread of another process cannot be stopped by us. Said when an object is made that others
+// could use; within this process it is controlled like any other.
 static inline void ew_say_if_shared(const char *function, int sharing) {
     if (sharing == PTHREAD_PROCESS_SHARED)
         ew_report(function, "an object for several processes is controlled within this one only");

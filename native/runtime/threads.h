@@ -40,6 +40,11 @@ void ew_loading_resume(bool paused);
 void ew_loading_start(void);
 void ew_loading_forked(void);
 
+// --- futex.c, once.c, stdio.c: in the child
+void ew_futex_forked(void);
+void ew_once_forked(void);
+void ew_streams_forked(void);
+
 // --- attributes.c
 int ew_attributes_take(struct ew_thread *thread, const pthread_attr_t *attributes);
 void ew_attributes_start(struct ew_thread *first);
