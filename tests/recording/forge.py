@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from tests.recording import samples
+from tests.recording.whole import check
 
 from eitherway.errors import BadInput, Exit
-from eitherway.recording.check import check
 from eitherway.recording.layout import BlockType
 from eitherway.recording.write import RecordingWriter
 

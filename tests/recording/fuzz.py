@@ -24,9 +24,9 @@ from types import FrameType
 from typing import Any
 
 from tests.recording import samples
+from tests.recording.whole import check
 
 from eitherway.errors import BadInput
-from eitherway.recording.check import check
 from eitherway.recording.layout import BLOCK_HEADER, BlockType
 from eitherway.recording.read import Recording
 from eitherway.recording.trace import read_trace, write_trace
@@ -277,9 +277,6 @@ def _outcome(path: Path, *, incomplete: bool) -> str:
     try:
         check(path, incomplete=incomplete)
         with Recording.open(path, incomplete=incomplete) as recording:
-            recording.choices()
-            list(recording.inputs())
-            recording.metadata()
             trace = read_trace(recording)
     except BadInput as refusal:
         return _kind(refusal, path)

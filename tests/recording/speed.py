@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.recording import samples
+from tests.recording.whole import check
 
-from eitherway.recording.check import check
 from eitherway.recording.read import Recording
 from eitherway.recording.trace import read_trace, write_trace
 

@@ -6,16 +6,17 @@ import signal
 import subprocess
 import sys
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.recording import samples
+from tests.recording.whole import check
 
 from eitherway.errors import BadInput
 from eitherway.model.trace import Trace
 from eitherway.recording import blocks
-from eitherway.recording.check import check
 from eitherway.recording.layout import BlockType
 from eitherway.recording.read import Recording
 from eitherway.recording.trace import add_trace, read_trace
@@ -75,7 +76,7 @@ def test_it_is_read_up_to_its_last_whole_block(killed: Path) -> None:
     trace, losses = rest(killed)
     is_beginning_of(trace, samples.sample_trace())
     assert len(trace) == samples.OPERATIONS - samples.OPERATIONS % 16  # the last block was pending
-    assert losses == ()
+    assert [loss.partition(": ")[0] for loss in losses] == [f"{killed} is incomplete"]
     assert check(killed, incomplete=True).records[BlockType.OPERATIONS] == len(trace)
 
 
@@ -101,10 +102,29 @@ def test_a_living_writer_is_told_apart(tmp_path: Path) -> None:
     Recording.open(tmp_path / "r").close()
 
 
-def test_a_recorder_stopped_at_once_leaves_an_empty_trace(tmp_path: Path) -> None:
+def test_a_recorder_stopped_at_once_left_nothing_to_look_at(tmp_path: Path) -> None:
     RecordingWriter(tmp_path / "r", samples.MANIFEST).close()
-    trace, losses = rest(tmp_path / "r")
-    assert (len(trace), losses) == (0, ())
+    with pytest.raises(BadInput, match="has no operation that is whole, so there is nothing"):
+        rest(tmp_path / "r")
+
+
+def test_a_trace_that_is_damaged_from_the_start_is_nothing_to_look_at(tmp_path: Path) -> None:
+    samples.write_sample(tmp_path / "r")
+    (tmp_path / "r" / "trace.blocks").write_bytes(b"")
+    with pytest.raises(BadInput, match=r"nothing to look at: .*/trace\.blocks is truncated"):
+        rest(tmp_path / "r")
+
+
+def test_a_complete_recording_has_no_losses(tmp_path: Path) -> None:
+    samples.write_sample(tmp_path / "r")
+    assert rest(tmp_path / "r")[1] == ()
+
+
+def test_a_complete_recording_without_a_trace_says_so(tmp_path: Path) -> None:
+    with RecordingWriter(tmp_path / "r", samples.MANIFEST) as writer:
+        writer.stream("run").rows(BlockType.CHOICES, samples.CHOICES)
+    with pytest.raises(BadInput, match="holds no trace; it has choices"):
+        rest(tmp_path / "r")
 
 
 def test_wherever_it_is_cut_the_rest_is_a_trace(killed: Path) -> None:
@@ -113,11 +133,16 @@ def test_wherever_it_is_cut_the_rest_is_a_trace(killed: Path) -> None:
     kept = []
     for size in [*range(0, len(data), 997), *range(len(data) - 50, len(data))]:
         (killed / "trace.blocks").write_bytes(data[:size])
-        trace, losses = rest(killed)
+        try:
+            trace, losses = rest(killed)
+        except BadInput:  # nothing is whole
+            kept.append(0)
+            continue
         is_beginning_of(trace, whole)
         kept.append(len(trace))
-        assert all("truncated" in loss for loss in losses)
+        assert all("truncated" in loss for loss in losses[1:])
     assert kept == sorted(kept)
+    assert kept[0] == 0
     assert kept[-1] > 900
 
 
@@ -127,8 +152,8 @@ def test_zeros_at_the_end_as_a_power_cut_leaves_them(killed: Path) -> None:
         file.write(bytes(5000))
     after, losses = rest(killed)
     samples.assert_same(before, after)
-    assert len(losses) == 1
-    assert "does not begin as a block does" in losses[0]
+    assert len(losses) == 2
+    assert "does not begin as a block does" in losses[1]
     (killed / "run.blocks").write_bytes(bytes(100))
     with Recording.open(killed, incomplete=True) as recording:
         assert len(recording.choices()) == 0
@@ -173,11 +198,21 @@ def test_operations_end_where_they_point_to_nothing(tmp_path: Path) -> None:
     stream.strings(whole.strings)
     stream.rows(BlockType.OPERATIONS, whole.operations)
     stream.rows(BlockType.EDGES, whole.edges)
-    stream.rows(BlockType.VALUES, whole.values[:10] if whole.values is not None else whole.edges)
     stream.rows(BlockType.ACTORS, whole.actors)
     writer.abandon()
+    with pytest.raises(BadInput, match="1000 operations at its end that need what was lost"):
+        rest(tmp_path / "r")  # the first operation has a range that nobody described
+
+
+def test_a_cause_that_was_lost_is_none(tmp_path: Path) -> None:
+    whole = samples.sample_trace()
+    actors = whole.actors.copy()
+    actors["started_by"][1] = len(whole) - 1
+    writer = RecordingWriter(tmp_path / "r", samples.MANIFEST, block_bytes=256)
+    add_trace(writer, replace(whole, actors=actors))
+    writer.close()  # with the last block not written
     trace, _ = rest(tmp_path / "r")
-    assert len(trace) == 0  # the first operation has a range that nobody described
+    assert 0 < len(trace) < len(whole)
     assert trace.actor(1).started_by is None
     assert trace.actor(1).parent == 0
 
@@ -188,8 +223,9 @@ def test_operations_end_with_their_values(tmp_path: Path) -> None:
     add_trace(writer, samples.sample_trace(10))
     writer.stream("trace").rows(BlockType.OPERATIONS, whole.operations[10:])
     writer.abandon()
-    trace, _ = rest(tmp_path / "r")
+    trace, losses = rest(tmp_path / "r")
     assert len(trace) == 10
+    assert "has 990 operations at its end that need what was lost" in losses[-1]
 
 
 def test_an_unknown_block_is_refused_all_the_same(killed: Path) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from tests.recording import samples
+from tests.recording.whole import check
 
 from eitherway.errors import BadInput
 from eitherway.recording.blocks import BlockFile
-from eitherway.recording.check import check
 from eitherway.recording.layout import MAX_PAYLOAD, MAX_RECORD
 from eitherway.recording.read import Recording
 from eitherway.recording.trace import read_trace

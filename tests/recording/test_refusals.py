@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from tests.recording import samples
 from tests.recording.forge import edit_manifest, flip, refusal
+from tests.recording.whole import check
 
 from eitherway.errors import BadInput
-from eitherway.recording.check import check
 from eitherway.recording.layout import MAX_STREAMS
 from eitherway.recording.manifest import Manifest
 

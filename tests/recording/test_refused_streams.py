@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from tests.recording import samples
 from tests.recording.forge import edit_manifest, flip, refusal, write_block
+from tests.recording.whole import check
 
 from eitherway.errors import BadInput
-from eitherway.model.trace import TraceBuilder
-from eitherway.recording.check import check
 from eitherway.recording.layout import BLOCK_HEADER, MAX_PAYLOAD, TABLES, BlockType
 from eitherway.recording.read import Recording
 from eitherway.recording.trace import read_trace
@@ -170,15 +169,6 @@ def test_tables_that_do_not_fit_together(
     message = refusal(tmp_path / "r")
     assert "do not fit together" in message
     assert reason in message
-
-
-def test_input_of_an_actor_that_is_not_there(tmp_path: Path) -> None:
-    builder = TraceBuilder(samples.MANIFEST.world)
-    builder.actor("one")
-    with RecordingWriter(tmp_path / "r", samples.MANIFEST) as writer:
-        writer.stream("run").rows(BlockType.ACTORS, builder.build().actors)
-        writer.stream("run").input(1, 5, b"for nobody")
-    assert "input.actor points behind the end of actors" in refusal(tmp_path / "r")
 
 
 def test_a_recording_without_a_trace_says_so(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from tests.recording import samples
+from tests.recording.whole import check
 
 from eitherway.errors import BadInput, Unavailable, UsageError
-from eitherway.recording.check import check
 from eitherway.recording.read import Recording
 from eitherway.recording.retention import Retention
 from eitherway.recording.store import Store
@@ -290,7 +290,7 @@ def test_a_place_below_a_file_is_told(tmp_path: Path) -> None:
 MANY = """
 import sys
 from pathlib import Path
-from eitherway.recording.check import check
+from tests.recording.whole import check
 from eitherway.recording.retention import Retention
 from eitherway.recording.store import Store
 from tests.recording import samples

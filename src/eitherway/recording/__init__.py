@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings: read, write, check, upgrade and store them."""
+"""Recordings: read, write, upgrade and store them."""

@@ -41,7 +41,7 @@ class Input:
 
 
 class Recording:
-    """An opened recording; `losses` says what an incomplete one turned out to lack."""
+    """An opened recording; `losses` is empty as long as nothing of it turned out to be missing."""
 
     def __init__(
         self,
@@ -59,6 +59,8 @@ class Recording:
         self._directory = directory
         self._steps = steps
         self._losses: dict[str, str] = {}
+        if not manifest.complete:
+            self.lose(MANIFEST, refusals.unfinished(path))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, incomplete: bool = False) -> Self:
@@ -77,8 +79,12 @@ class Recording:
 
     @property
     def losses(self) -> tuple[str, ...]:
-        """Where reading stopped early, as far as was read until now."""
+        """What is not there, as far as was read until now; whoever finds nothing must say it."""
         return tuple(self._losses.values())
+
+    def lose(self, what: str, message: str) -> None:
+        """Notes that something of an incomplete recording is not there; once for each `what`."""
+        self._losses[what] = message
 
     @property
     def stream_names(self) -> tuple[str, ...]:
@@ -199,6 +205,9 @@ class Recording:
             with files.opened(self._directory, entry.name, self.path) as (_, size):
                 if size != entry.size:
                     raise refusals.stream_size(self.path / entry.name, size, entry.size)
+        for name in self.files_found():
+            if self._entry(name) is None:
+                raise refusals.stream_unlisted(self.path / name)
 
     def _stream(self, name: str, entry: StreamEntry | None) -> Iterator[Block]:
         """A stream's blocks; in an incomplete recording up to where it is damaged."""
@@ -214,7 +223,7 @@ class Recording:
         except refusals.Damage as damage:
             if not self.incomplete:
                 raise
-            self._losses[name] = damage.message
+            self.lose(name, damage.message)
 
 
 class _Seen:

@@ -5,6 +5,7 @@
 
 import shlex
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from eitherway import __version__
@@ -201,6 +202,24 @@ def stream_summary(path: Path, what: str) -> Damage:
 
 def no_trace(path: Path, has: str) -> BadInput:
     return BadInput(f"{shown_path(path)} holds no trace; it has {has or 'nothing'}")
+
+
+def unfinished(path: Path) -> str:
+    return f"{shown_path(path)} is incomplete: what came after its last whole blocks is not there"
+
+
+def nothing_whole(path: Path, losses: Sequence[str]) -> BadInput:
+    return BadInput(
+        f"{shown_path(path)} has no operation that is whole, so there is nothing to look at: "
+        f"{'; '.join(losses)}"
+    )
+
+
+def dropped(path: Path, operations: int) -> str:
+    return (
+        f"{shown_path(path)} has {operations} operations at its end that need what was lost: "
+        "they are left out"
+    )
 
 
 def broken_tables(path: Path, what: str) -> BadInput:

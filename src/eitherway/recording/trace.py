@@ -5,10 +5,8 @@ from collections.abc import Set
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from eitherway.errors import Unavailable
-from eitherway.model.trace import NO_OPERATION, Table, Trace
+from eitherway.model.trace import Trace
 from eitherway.recording import refusals
 from eitherway.recording.cut import Tables, cut
 from eitherway.recording.layout import TABLES, BlockType
@@ -50,12 +48,15 @@ def add_trace(writer: RecordingWriter, trace: Trace) -> None:
 
 
 def read_trace(recording: Recording) -> Trace:
-    """The trace of a recording; of an incomplete one, as much as is whole and fits together."""
+    """The trace of a recording; of an incomplete one, as much as is whole and fits together.
+
+    What is left of an incomplete one has at least one operation, and `recording.losses` says what
+    is missing; where no operation is left there is no trace to look at, and it is refused.
+    """
     try:
         tables = _tables(recording)
         if recording.incomplete:
-            tables = cut(tables)
-        _refuse_bad_starts(recording, tables)
+            tables = _rest(recording, tables)
         return _trace(recording, tables)
     except MemoryError as error:
         size = sum(entry.size for entry in recording.manifest.streams)
@@ -78,7 +79,7 @@ def _tables(recording: Recording) -> Tables:
             strings.extend(recording.texts(block))
         else:
             recording.add(block, buffers)
-    if not has_trace(seen) and not recording.incomplete:
+    if not has_trace(seen) and not recording.losses:
         has = {kind for entry in recording.manifest.streams for kind in entry.holds}
         raise refusals.no_trace(recording.path, ", ".join(sorted(has)))
     tables = {kind.name.lower(): as_table(kind, buffer) for kind, buffer in buffers.items()}
@@ -86,11 +87,14 @@ def _tables(recording: Recording) -> Tables:
     return Tables(tuple(strings), values=values if BlockType.VALUES in seen else None, **tables)
 
 
-def _refuse_bad_starts(recording: Recording, tables: Tables) -> None:
-    started: Table = tables.actors["started_by"]
-    if np.any((started >= len(tables.operations)) & (started != NO_OPERATION)):
-        what = "actors.started_by points behind the end of operations"
-        raise refusals.broken_tables(recording.path, what)
+def _rest(recording: Recording, tables: Tables) -> Tables:
+    rest = cut(tables)
+    dropped = len(tables.operations) - len(rest.operations)
+    if dropped:
+        recording.lose("operations", refusals.dropped(recording.path, dropped))
+    if not len(rest.operations) and recording.losses:
+        raise refusals.nothing_whole(recording.path, recording.losses)
+    return rest
 
 
 def _trace(recording: Recording, tables: Tables) -> Trace:
