@@ -62,6 +62,7 @@ def _lines(description: Description) -> Iterator[str]:
     yield _TOP
     yield from _constants(description)
     yield from _numbers("block", "Block types", description.blocks)
+    yield f"#define EW_BLOCK_LAST {max(block.number for block in description.blocks)}"
     yield from _numbers("message", "Control messages", description.messages)
     yield from _words("op", "What an operation does (model/words.py OpKind)", OpKind)
     yield from _words("flag", "Properties of an operation (OpFlag)", OpFlag)

@@ -45,6 +45,7 @@ enum ew_block_number {
   EW_BLOCK_THREAD_FRAMES = 33, /* Call sites, sharing their outer ones. Number 0 is the bottom of a stack. */
   EW_BLOCK_THREAD_MODULES = 34, /* ELF files in the target's memory. */
 };
+#define EW_BLOCK_LAST 34
 
 /* Control messages. */
 enum ew_message_number {

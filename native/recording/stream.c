@@ -4,7 +4,7 @@
 #include "crc32.h"
 #include "syscalls.h"
 
-_Static_assert(EW_BLOCK_METADATA < 64, "holds has a bit per block type");
+_Static_assert(EW_BLOCK_LAST < 64, "holds has a bit per block type");
 
 static const uint32_t header_size = sizeof(struct ew_block_header);
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The description, what is generated from it, and the model agree."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from format import description, generate
+from format import description, generate, to_c
 
 from eitherway.model import trace as model
 from eitherway.recording import layout
@@ -53,6 +54,23 @@ def test_a_record_is_a_row_of_the_model(kind: BlockType, dtype: np.dtype[np.void
 def test_every_block_type_has_a_layout() -> None:
     assert {*layout.TABLES, *layout.HEADS} == set(BlockType)
     assert not layout.TABLES.keys() & layout.HEADS.keys()
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler; Debian: apt install gcc")
+@pytest.mark.parametrize(("last", "compiles"), [(63, True), (64, False)])
+def test_a_block_type_without_its_bit_does_not_compile(
+    tmp_path: Path, last: int, compiles: bool
+) -> None:
+    text = description.SOURCE.read_text(encoding="utf-8")
+    today = f"number = {int(max(BlockType))}\n"
+    assert text.count(today) == 1
+    (tmp_path / "far.toml").write_text(text.replace(today, f"number = {last}\n"), encoding="utf-8")
+    header = tmp_path / "eitherway_format.h"
+    header.write_text(to_c.render(description.read(tmp_path / "far.toml")), encoding="utf-8")
+    command = ["cc", "-fsyntax-only", "-include", str(header), "native/recording/stream.c"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == compiles, done.stderr
+    assert compiles or "holds has a bit per block type" in done.stderr
 
 
 def test_no_record_is_larger_than_the_smallest_block() -> None:
