@@ -33,8 +33,8 @@ def compiler_for(source: Path) -> list[str]:
 def compile_libraries(source: Path, folder: Path, own: list[str]) -> None:
     for library in sorted(source.with_name(f"{source.stem}_libraries").glob("*.c")):
         objects = folder / f"{library.stem}.so.o"
-        command = [*compiler_for(library), *own, "-fPIC", "-c", library, "-o", objects]
-        subprocess.run(command, check=True)
+        compiler = [*compiler_for(library), *own, "-fPIC"]
+        subprocess.run([*compiler, "-c", library, "-o", objects], check=True)
         # Linked without a runtime: the program that loads it brings that.
         subprocess.run(["gcc", "-shared", objects, "-o", folder / f"{library.stem}.so"], check=True)
 
