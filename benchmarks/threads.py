@@ -2,8 +2,8 @@
 """What control costs a threaded program, and how many schedules a core runs in a second.
 
 Each program is built twice by the same compiler at the same level, bare and with our runtime, and
-the two run in turn; ratios are medians of the rounds. `control` is the random walk with its decision
-points at every synchronisation and now and then at an access; `alone` is the same build with no
+the two run in turn; ratios are medians of the rounds. `control` is the random walk, which decides
+at every synchronisation and now and then at an access; `alone` is the same build with hardly any
 decision at accesses (round-robin): what the hooks and the green threads cost by themselves.
 """
 
