@@ -130,7 +130,7 @@ static void run(void) {
 }
 
 static void destroy(void *value) {
-    destroyed += *(int *)value;
+    __atomic_fetch_add(&destroyed, *(int *)value, __ATOMIC_SEQ_CST);
 }
 
 static int use_both(void *argument) {

@@ -74,25 +74,25 @@ static void drops_out() {
     CHECK(rounds == 2 + 5 + 5);
 }
 
+// One thread acquires each semaphore: with several, libstdc++ 12 can sleep for ever beside a
+// positive count (gcc bug 104928), natively too.
 static void semaphores() {
+    std::binary_semaphore ping(0), pong(0);
     std::counting_semaphore<3> places(3);
-    std::binary_semaphore told(0);
-    std::atomic<int> inside(0), most(0), visits(0);
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 5; i++)
-        threads.emplace_back([&] {
-            for (int j = 0; j < 10; j++) {
-                places.acquire();
-                int now = ++inside;
-                for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);)
-                    ;
-                visits++;
-                inside--;
-                places.release();
-            }
-        });
-    threads.clear();
-    CHECK(visits == 50 && most >= 1 && most <= 3);
+    int rounds = 0;
+    std::jthread other([&] {
+        for (int i = 0; i < 20; i++) {
+            ping.acquire();
+            rounds++;
+            pong.release();
+        }
+    });
+    for (int i = 0; i < 20; i++) {
+        CHECK(rounds == i);
+        ping.release();
+        pong.acquire();
+    }
+    other.join();
     CHECK(places.try_acquire() && places.try_acquire() && places.try_acquire());
     CHECK(!places.try_acquire());
     auto before = std::chrono::steady_clock::now();
@@ -101,8 +101,8 @@ static void semaphores() {
     CHECK(!places.try_acquire_until(std::chrono::system_clock::now() + 1ms));
     places.release(2);
     CHECK(places.try_acquire_for(1min));
-    std::jthread teller([&] { told.release(); });
-    CHECK(told.try_acquire_for(1min));
+    std::jthread teller([&] { ping.release(); });
+    CHECK(ping.try_acquire_for(1min));
 }
 
 int main() {
