@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdlib.h>
+#include <sys/mman.h>
 
 #define THREADS 5
 #define ROUNDS 20
@@ -37,19 +37,22 @@ static void all_rounds(void) {
     CHECK(pthread_barrier_destroy(&barrier) == 0);
 }
 
-// Whoever is told destroys and frees it, while the others may not have left yet.
+// Whoever is told destroys it and takes its memory away, while the others may not have left yet:
+// one that still looked at it would be killed.
 static void *pass_once(void *argument) {
     pthread_barrier_t *shared = argument;
     if (pthread_barrier_wait(shared) == PTHREAD_BARRIER_SERIAL_THREAD) {
         CHECK(pthread_barrier_destroy(shared) == 0);
-        free(shared);
+        CHECK(munmap(shared, sizeof *shared) == 0);
     }
     return NULL;
 }
 
 static void destroyed_at_once(void) {
     pthread_t threads[THREADS];
-    pthread_barrier_t *shared = malloc(sizeof *shared);
+    pthread_barrier_t *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(shared != MAP_FAILED);
     CHECK(pthread_barrier_init(shared, NULL, THREADS) == 0);
     for (int i = 0; i < THREADS; i++)
         CHECK(pthread_create(&threads[i], NULL, pass_once, shared) == 0);

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
+#include <sys/mman.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
@@ -129,40 +129,38 @@ static void owners(void) {
     CHECK(pthread_mutex_unlock(&checking) == 0 && pthread_mutex_unlock(&recursive) == 0);
 }
 
-// --- destroyed and freed right after the broadcast, while waiters are still on their way out
+// --- destroyed right after the broadcast, and its memory taken away, while waiters are still on
+// their way out: one that still looked at it would be killed
 
-struct shared {
-    pthread_cond_t condition;
-    int go, ready;
-};
+static int go, gone_to_wait;
 
 static void *wait_for_go(void *argument) {
-    struct shared *shared = argument;
     CHECK(pthread_mutex_lock(&lock) == 0);
-    shared->ready++;
+    gone_to_wait++;
     CHECK(pthread_cond_signal(&is_waiting) == 0);
-    while (!shared->go)
-        CHECK(pthread_cond_wait(&shared->condition, &lock) == 0);
+    while (!go)
+        CHECK(pthread_cond_wait(argument, &lock) == 0);
     CHECK(pthread_mutex_unlock(&lock) == 0);
     return NULL;
 }
 
 static void destroyed_at_once(void) {
     pthread_t threads[3];
-    struct shared *shared = calloc(1, sizeof *shared);
-    CHECK(pthread_cond_init(&shared->condition, NULL) == 0);
+    pthread_cond_t *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(shared != MAP_FAILED && pthread_cond_init(shared, NULL) == 0);
     for (int i = 0; i < 3; i++)
         CHECK(pthread_create(&threads[i], NULL, wait_for_go, shared) == 0);
     CHECK(pthread_mutex_lock(&lock) == 0);
-    while (shared->ready < 3)
+    while (gone_to_wait < 3)
         CHECK(pthread_cond_wait(&is_waiting, &lock) == 0);
-    shared->go = 1;
-    CHECK(pthread_cond_broadcast(&shared->condition) == 0);
+    go = 1;
+    CHECK(pthread_cond_broadcast(shared) == 0);
     CHECK(pthread_mutex_unlock(&lock) == 0);
-    CHECK(pthread_cond_destroy(&shared->condition) == 0);
+    CHECK(pthread_cond_destroy(shared) == 0);
+    CHECK(munmap(shared, sizeof *shared) == 0);
     for (int i = 0; i < 3; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
-    free(shared);
 }
 
 int main(void) {
