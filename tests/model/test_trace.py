@@ -154,3 +154,18 @@ def test_an_operation_costs_what_is_said() -> None:
     tracemalloc.stop()
     assert len(trace) == count
     assert kept < count
+
+
+@pytest.mark.parametrize("depth", [model.MAX_FRAMES, model.MAX_FRAMES + 1, 10**6])
+def test_a_deep_stack_is_shown_from_its_innermost_frames(depth: int) -> None:
+    """A runaway recursion: what a person is shown has a bound, and says so."""
+    builder = TraceBuilder(World.THREADS)
+    places = [builder.place(Place(f"f{number}", "a.c", number)) for number in range(1, 4)]
+    stacks = np.zeros(depth + 1, dtype=model.STACK)
+    stacks["caller"][1:] = np.arange(depth)
+    stacks["place"][1:] = np.resize(places, depth)
+    trace = replace(builder.build(), stacks=stacks)
+    shown = trace.stack(depth)
+    lines = [place.line for place in shown[: model.MAX_FRAMES]]
+    assert lines == [(depth - 1 - number) % 3 + 1 for number in range(model.MAX_FRAMES)]
+    assert shown[model.MAX_FRAMES :] == (() if depth == model.MAX_FRAMES else (model.LEFT_OUT,))

@@ -11,6 +11,7 @@ each table means "not known", so a column never needs a second one for absence.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -66,6 +67,10 @@ class Place:
     column: int = 0
     module: str = ""
     offset: int = 0
+
+
+MAX_FRAMES = 256  # of one stack that a person is shown; a runaway recursion has a million
+LEFT_OUT = Place("[deeper frames are left out]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +188,9 @@ class Trace:
         )
 
     def stack(self, index: int) -> tuple[Place, ...]:
-        """The places on this stack, innermost first."""
-        return tuple(self._frames(index))
+        """The places on this stack, innermost first; of a deep one the first, and `LEFT_OUT`."""
+        frames = tuple(islice(self._frames(index), MAX_FRAMES + 1))
+        return frames if len(frames) <= MAX_FRAMES else (*frames[:MAX_FRAMES], LEFT_OUT)
 
     def _frames(self, index: int) -> Iterator[Place]:
         while index:  # callers have smaller numbers, checked at the door: this ends
