@@ -147,6 +147,9 @@ def test_an_incomplete_recording_is_read_when_asked(races: Races, tmp_path: Path
         (["--incomplete", "--findings", "x.json"], "--incomplete is about recordings"),
         (["--findings", "-", "--findings", "-"], "can be read only once"),
         (["a", "b"], "unrecognized arguments: b"),
+        ([""], "RECORDING: the name of a file must not be empty"),
+        (["--findings", ""], "--findings: the name of a file must not be empty"),
+        (["none", "--json", "no/such/folder/x"], "no/such/folder/x cannot be written: No such"),
     ],
 )
 def test_what_does_not_fit_is_a_usage_error(races: Races, args: list[str], message: str) -> None:

@@ -77,7 +77,7 @@ def test_files_are_written_and_named_with_what_to_do_next(report: Report, tmp_pa
     done = report("threads.json", "--json", "all.json", "--output", "all.txt")
     assert done.stdout == ""
     assert done.stderr == (
-        "eitherway: wrote all.json; next: eitherway report all.json\neitherway: wrote all.txt\n"
+        "eitherway: wrote all.txt\neitherway: wrote all.json; next: eitherway report all.json\n"
     )
     assert "WARNING: EitherWay: data race" in (tmp_path / "all.txt").read_text(encoding="utf-8")
     assert ids((tmp_path / "all.json").read_text(encoding="utf-8")) == ids(
@@ -150,6 +150,13 @@ def test_exit_codes_can_be_chosen(report: Report, args: list[str], code: int) ->
         (["threads.json", "--json", "-", "--format", "json"], "drop one"),
         (["threads.json", "--json", "no/such/folder/x"], "cannot be written: No such file"),
         (["threads.json", "--output", "."], "cannot be written: Is a directory"),
+        (["threads.json", "--json", ""], "--json: the name of a file must not be empty"),
+        (["threads.json", "--output", ""], "--output: the name of a file must not be empty"),
+        (["threads.json", "--baseline", ""], "--baseline: the name of a file must not be empty"),
+        (["threads.json", "--write-baseline", ""], "must not be empty"),
+        (["threads.json", "--suppressions", ""], "must not be empty"),
+        ([""], "FILE: the name of a file must not be empty"),
+        (["threads.json", "--fail-on", ""], "--fail-on: there is no class ''"),
     ],
 )
 def test_what_does_not_fit_is_a_usage_error(report: Report, args: list[str], message: str) -> None:

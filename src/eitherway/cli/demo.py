@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eitherway.cli import arguments
 from eitherway.errors import Problem
 from eitherway.installed import native
 
@@ -23,7 +24,11 @@ REPLAYS = 10
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="first seed of the schedules (default: 0)"
+        "--seed",
+        type=arguments.seed,
+        default=0,
+        metavar="N",
+        help="first seed of the schedules (default: 0)",
     )
 
 

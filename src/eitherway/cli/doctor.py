@@ -3,11 +3,11 @@
 
 import argparse
 import json
+import os
 import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 from rich.console import Console
 from rich.padding import Padding
@@ -15,14 +15,17 @@ from rich.table import Table
 from rich.text import Text
 
 from eitherway import __version__
-from eitherway.errors import Exit, Unavailable, UsageError
+from eitherway.cli import arguments, output
+from eitherway.errors import Exit, Unavailable
 from eitherway.machine.capability import Capability, Fix, State, Way
 from eitherway.machine.document import document
 from eitherway.machine.fixes import commands
 from eitherway.machine.host import Host
 from eitherway.machine.roles import Chosen, Grade
 from eitherway.machine.survey import Survey, Verdict, WorldState, survey
+from eitherway.model.text import printable
 from eitherway.model.words import World
+from eitherway.report.text import wants_colour
 
 TRAILING_BLANKS = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 FLAG = re.compile(r"(--[a-z-]+) (?=\w)")
@@ -54,7 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the world to look at; may be given again (default: threads and processes)",
     )
     parser.add_argument(
-        "--json", metavar="FILE", help="write the whole table; - is standard output"
+        "--json",
+        metavar="FILE",
+        type=arguments.file_name,
+        help="write the whole table; - is standard output",
     )
     parser.add_argument("--all", action="store_true", help="show every probe, not only conclusions")
 
@@ -62,8 +68,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Probe, show, and end with 69 when a world that was asked for cannot work."""
     asked = tuple(map(World, args.world)) if args.world else DEFAULT
+    if args.json:
+        output.check_target(args.json)
     found = survey()
-    if args.json != "-":
+    if args.json != output.STDOUT:
         show(found, asked, everything=args.all, chosen=bool(args.world))
     if args.json:
         _write(document(found), args.json)
@@ -73,14 +81,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(contents: dict[str, object], target: str) -> None:
     text = json.dumps(contents, indent=2) + "\n"
-    if target == "-":
-        sys.stdout.write(text)
-        return
-    try:
-        Path(target).write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise UsageError(f"{target} cannot be written: {problem.strerror}") from problem
-    print(f"wrote {target}")
+    output.write_file(target, lambda file: file.write(text))
+    if target != output.STDOUT:
+        print(f"wrote {printable(target)}")
 
 
 def _refuse(found: Survey, asked: Sequence[World]) -> None:
@@ -117,7 +120,9 @@ def _reasons(chosen: Chosen, found: Survey) -> str:
 
 def show(found: Survey, asked: Sequence[World], *, everything: bool, chosen: bool) -> None:
     """Print the conclusions, worst first, then what to do about them."""
-    console = Console(highlight=False)
+    # Without colours rich would still send bold and dim; with no colour system it sends nothing.
+    coloured = wants_colour(sys.stdout, os.environ)
+    console = Console(highlight=False, color_system="auto" if coloured else None)
     with console.capture() as captured:
         console.print(*_headline(found.host), sep="\n")
         console.print(_verdicts(found, asked if chosen else tuple(World), asked))
@@ -128,7 +133,8 @@ def show(found: Survey, asked: Sequence[World], *, everything: bool, chosen: boo
         _advise(console, found, asked)
         _end(console, found, everything=everything)
     # Rich fills the cells of a table with blanks, which are in the way when the text is copied.
-    sys.stdout.write(TRAILING_BLANKS.sub(r"\1", captured.get()))
+    with output.to_stdout() as out:
+        out.write(TRAILING_BLANKS.sub(r"\1", captured.get()))
 
 
 def _section(console: Console, title: str, table: Table) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all verbs do with the findings they have: suppress, compare, report, choose an exit code.
 
-Files that the user names are read before any work starts, so that a typing mistake does not cost
-the run; what is written is renamed into place, so that nothing half-written is left.
+Files that the user names are read, and folders to write to looked at, before any work starts: a
+typing mistake must not cost the run.
 """
 
 import argparse
@@ -10,10 +10,11 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TextIO
+from typing import Any
 
-from eitherway.errors import Exit, UsageError
+from eitherway.cli import arguments, output
+from eitherway.cli.output import STDOUT
+from eitherway.errors import Exit
 from eitherway.findings import baseline as baselines
 from eitherway.findings import suppressions, verdict
 from eitherway.findings.baseline import Baseline
@@ -26,22 +27,18 @@ from eitherway.model.words import Class
 from eitherway.report import Report, report
 from eitherway.report.text import TextReport, wants_colour
 
-STDOUT = "-"
-_LARGEST_EXIT_CODE = 255
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options about findings, the same for every verb that has some."""
-    parser.add_argument("--json", metavar="FILE", help="write the findings as JSON ('-': stdout)")
-    parser.add_argument(
-        "--baseline", metavar="FILE", help="findings that are known: only new ones fail"
-    )
-    parser.add_argument(
-        "--write-baseline", metavar="FILE", help="write what was found as the known findings"
-    )
-    parser.add_argument(
+
+    def add_file(option: str, **more: Any) -> None:
+        parser.add_argument(option, metavar="FILE", type=arguments.file_name, **more)
+
+    add_file("--json", help="write the findings as JSON ('-': stdout)")
+    add_file("--baseline", help="findings that are known: only new ones fail")
+    add_file("--write-baseline", help="write what was found as the known findings")
+    add_file(
         "--suppressions",
-        metavar="FILE",
         action="append",
         default=[],
         help="leave out what this file in ThreadSanitizer's syntax names (may be repeated)",
@@ -58,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "output-differs, unjudged)",
     )
     parser.add_argument(
-        "--exitcode", metavar="N", type=_exit_code, default=int(Exit.FOUND),
+        "--exitcode", metavar="N", type=arguments.exit_code, default=int(Exit.FOUND),
         help="exit code when something fails (default: 1)",
     )  # fmt: skip
 
@@ -76,7 +73,9 @@ class Plan:
 
 
 def plan_of(args: argparse.Namespace) -> Plan:
-    """Read the files that the options name."""
+    """Read the files that the options name, and see whether the others can be written."""
+    for target in filter(None, (args.json, args.write_baseline)):
+        output.check_target(target)
     lines = [] if args.no_default_suppressions else suppressions.defaults()
     for name in args.suppressions:
         lines += suppressions.parse(read_text(name), name)
@@ -86,7 +85,7 @@ def plan_of(args: argparse.Namespace) -> Plan:
     return Plan(
         known=known,
         suppressions=tuple(lines),
-        fail_on=verdict.parse_fail_on(args.fail_on) if args.fail_on else verdict.FAILING,
+        fail_on=verdict.FAILING if args.fail_on is None else verdict.parse_fail_on(args.fail_on),
         found=args.exitcode,
         json=args.json or "",
         write_baseline=args.write_baseline or "",
@@ -122,16 +121,15 @@ def result_of(plan: Plan, findings: Iterable[Finding], notes: Sequence[str] = ()
     return Result(sieved.kept, summary, code)
 
 
-def deliver(plan: Plan, result: Result) -> None:
-    """Write the files that were asked for, and say so."""
-    if plan.write_baseline:
-        text = baselines.written(result.findings)
-        write_file(plan.write_baseline, lambda file: file.write(text))
-        say(f"wrote {plan.write_baseline}; next: add --baseline {plan.write_baseline}")
-    if plan.json:
-        write_report(plan.json, report("json"), result)
-    if plan.json and plan.json != STDOUT:
-        say(f"wrote {plan.json}; next: eitherway report {plan.json}")
+def deliver(plan: Plan, result: Result, show: Callable[[], None]) -> None:
+    """Show the report, then write the files that were asked for, and say so.
+
+    In this order, and each whatever became of the others: what cannot be written must not cost what
+    was found.
+    """
+    output.all_of(
+        show, lambda: _write_baseline(plan, result), lambda: _write_json(plan.json, result)
+    )
 
 
 def show_text(plan: Plan, result: Result) -> None:
@@ -143,42 +141,18 @@ def show_text(plan: Plan, result: Result) -> None:
 
 def write_report(target: str, how: Report, result: Result) -> None:
     """To a file, or to standard output for `-`."""
-    write_file(target, lambda file: how.write(result.findings, result.summary, file))
+    output.write_file(target, lambda file: how.write(result.findings, result.summary, file))
 
 
-def write_file(target: str, write: Callable[[TextIO], object]) -> None:
-    """Complete or not at all; what a terminal's encoding cannot show is escaped."""
-    if target == STDOUT:
-        if hasattr(sys.stdout, "reconfigure"):
-            sys.stdout.reconfigure(errors="backslashreplace")
-        write(sys.stdout)
-        return
-    path = Path(os.path.realpath(target))  # through a symbolic link, not in its place
-    try:
-        if path.exists() and not path.is_file():  # /dev/null must stay what it is
-            _write_to(path, write)
-            return
-        draft = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            _write_to(draft, write)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(f"{target} cannot be written: {error.strerror}") from None
+def _write_baseline(plan: Plan, result: Result) -> None:
+    if target := plan.write_baseline:
+        text = baselines.written(result.findings)
+        output.write_file(target, lambda file: file.write(text))
+        output.say(f"wrote {target}; next: add --baseline {target}")
 
 
-def _write_to(path: Path, write: Callable[[TextIO], object]) -> None:
-    with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
-        write(file)
-
-
-def say(words: str) -> None:
-    """One line about what was done, away from the report."""
-    print(f"eitherway: {words}", file=sys.stderr)
-
-
-def _exit_code(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text[:4]) > _LARGEST_EXIT_CODE:
-        raise argparse.ArgumentTypeError(f"'{text}' is not an exit code (0 to 255)")
-    return int(text)
+def _write_json(target: str, result: Result) -> None:
+    if target:
+        write_report(target, report("json"), result)
+    if target and target != STDOUT:
+        output.say(f"wrote {target}; next: eitherway report {target}")

@@ -6,13 +6,14 @@ for is imported, so that `eitherway --version` does not pay for NumPy.
 """
 
 import argparse
-import os
+import errno
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn, Protocol, cast
+from typing import Any, NoReturn, Protocol, cast
 
 from eitherway import __version__
+from eitherway.cli import output
 from eitherway.errors import Exit, Problem, UsageError
 
 VERBS = ("demo", "doctor", "cc", "c++", "record", "replay", "races", "report")
@@ -20,6 +21,11 @@ VERBS = ("demo", "doctor", "cc", "c++", "record", "replay", "races", "report")
 
 COMPILERS = {"cc": "cc", "c++": "cxx"}
 """Verbs whose whole command line belongs to a compiler, --help too, with their modules."""
+
+EXHAUSTED = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+)
+"""What no code of ours could have avoided, wherever it is met."""
 
 
 class Verb(Protocol):
@@ -41,32 +47,50 @@ class Parser(argparse.ArgumentParser):
         """Called by argparse."""
         raise UsageError(message, fix=f"{self.prog} --help")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Called by argparse for --help; its own would not notice a full disk."""
+        with output.to_stdout() as out:
+            out.write(message)
+
 
 def entry() -> NoReturn:
     """What the installed `eitherway` command calls."""
+    output.open_closed_streams()
     sys.exit(main(sys.argv[1:]))
 
 
 def main(argv: Sequence[str]) -> int:
     """Run one command line; never raises, never prints a traceback that is not our bug."""
     try:
-        return _run(argv)
+        try:
+            return _run(argv)
+        finally:
+            output.flush()
     except Problem as problem:
-        print(_words(problem), file=sys.stderr)
+        output.tell(_words(problem))
         return problem.exit_code
     except BrokenPipeError:
-        # The reader went away (`eitherway races | head`); what is left in the buffer has no home.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.OK
+        output.silence(sys.stdout)
+        return 141  # 128 + SIGPIPE, as a shell says it
     except KeyboardInterrupt:
-        print("eitherway: interrupted", file=sys.stderr)
-        return 130  # 128 + SIGINT, as a shell says it
-    except Exception:
-        import traceback  # late, as difflib below: `eitherway cc` is called thousands of times
+        output.say("interrupted")
+        return 130  # 128 + SIGINT
+    except Exception as error:
+        return _unforeseen(error)
 
-        traceback.print_exc()
-        print("eitherway: this is a bug in EitherWay, not in your program", file=sys.stderr)
-        return Exit.OUR_BUG
+
+def _unforeseen(error: Exception) -> Exit:
+    """The machine's limits, else our own bug."""
+    if isinstance(error, MemoryError):
+        error = OSError(errno.ENOMEM, "there is not enough memory")
+    if isinstance(error, OSError) and error.errno in EXHAUSTED:
+        output.say(f"this machine cannot go on: {error.strerror}")
+        return Exit.UNAVAILABLE
+    import traceback  # late, as difflib below: `eitherway cc` is called thousands of times
+
+    output.tell("".join(traceback.format_exception(error)).rstrip())
+    output.say("this is a bug in EitherWay, not in your program")
+    return Exit.OUR_BUG
 
 
 def _run(argv: Sequence[str]) -> int:
@@ -74,16 +98,19 @@ def _run(argv: Sequence[str]) -> int:
         _overview().print_help()
         return Exit.OK if argv else Exit.USAGE
     if argv[0] in ("-V", "--version"):
-        print(f"eitherway {__version__}")
+        with output.to_stdout() as out:
+            out.write(f"eitherway {__version__}\n")
         return Exit.OK
     verb = _verb(argv[0])
     if argv[0] in COMPILERS:
         return verb.run(argparse.Namespace(words=argv[1:]))
     parser = Parser(prog=f"eitherway {argv[0]}", description=verb.HELP, allow_abbrev=False)
     verb.add_arguments(parser)
-    status = verb.run(parser.parse_args(argv[1:]))
-    sys.stdout.flush()
-    return status
+    try:
+        args = parser.parse_args(argv[1:])
+    except SystemExit:  # --help was shown
+        return Exit.OK
+    return verb.run(args)
 
 
 def _verb(name: str) -> Verb:
@@ -99,8 +126,8 @@ def _verb(name: str) -> Verb:
 
 def _overview() -> argparse.ArgumentParser:
     width = max(map(len, VERBS))
-    lines = [f"  {name:<{width}}  {_verb(name).HELP}" for name in VERBS]
-    return argparse.ArgumentParser(
+    lines = [_folded(f"  {name:<{width}}  ", _verb(name).HELP) for name in VERBS]
+    return Parser(
         prog="eitherway",
         usage="eitherway VERB [options]",
         description="Two operations race when nothing decides their order. EitherWay finds them.",
@@ -109,10 +136,17 @@ def _overview() -> argparse.ArgumentParser:
     )
 
 
+def _folded(title: str, words: str) -> str:
+    import textwrap  # late, as above
+
+    indent = " " * len(title)
+    return textwrap.fill(words, 80, initial_indent=title, subsequent_indent=indent)
+
+
 def _words(problem: Problem) -> str:
     lines = [f"eitherway: {problem.message}"]
     if problem.fix:
         lines.append(f"  try: {problem.fix}")
     if problem.instead:
-        lines.append(f"  without it: {problem.instead}")
+        lines.append(f"  instead: {problem.instead}")
     return "\n".join(lines)

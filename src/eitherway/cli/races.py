@@ -2,12 +2,13 @@
 """`eitherway races`: what races in a recording."""
 
 import argparse
+import os
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eitherway.cli import findings_list
+from eitherway.cli import arguments, findings_list, output
 from eitherway.errors import UsageError
 from eitherway.findings.document import load
 from eitherway.findings.merge import merged, stamped
@@ -28,11 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "recording",
         nargs="?",
         metavar="RECORDING",
+        type=arguments.file_name,
         help="a folder, or the name of a recording in .eitherway (default: the latest)",
     )
     parser.add_argument(
         "--findings",
         metavar="FILE",
+        type=arguments.file_name,
         action="append",
         default=[],
         help="take saved findings instead ('-': stdin; may be repeated)",
@@ -61,11 +64,10 @@ def run(args: argparse.Namespace) -> int:
     plan = findings_list.plan_of(args)
     found, notes = _saved(args.findings) if args.findings else _detected(args)
     result = findings_list.result_of(plan, found, notes)
-    findings_list.deliver(plan, result)
-    findings_list.show_text(plan, result)
+    findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
     if not plan.json and not args.findings:
         name = f" {args.recording}" if args.recording else ""
-        findings_list.say(f"next: eitherway races{name} --json FILE keeps this")
+        output.say(f"next: eitherway races{name} --json FILE keeps this")
     return result.exit_code
 
 
@@ -125,6 +127,6 @@ def _path_of(name: str | None) -> Path:
     """A folder that is there, else a recording of the store."""
     from eitherway.recording.store import Store  # late: as above
 
-    if name is not None and ("/" in name or Path(name).exists()):
+    if name is not None and ("/" in name or os.path.exists(name)):
         return Path(name)
     return Store.default().find(name or "latest")

@@ -5,6 +5,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from eitherway.cli import arguments
+from eitherway.cli.output import say
 from eitherway.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ HELP = "run a program once under a schedule of ours, and keep the run"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="which schedule (default: 0)"
+        "--seed", type=arguments.seed, default=0, metavar="N", help="which schedule (default: 0)"
     )
     parser.add_argument(
         "--scheduler",
@@ -83,8 +85,3 @@ def amount(ran: "Ran") -> str:
 def shell_status(status: int) -> int:
     """As a shell tells it."""
     return 128 - status if status < 0 else status
-
-
-def say(text: str) -> None:
-    """To the user, apart from what the program prints."""
-    print(f"eitherway: {text}", file=sys.stderr)

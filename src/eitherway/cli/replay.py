@@ -9,7 +9,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from eitherway.cli.record import amount, ending, say
+from eitherway.cli.output import say
+from eitherway.cli.record import amount, ending
 from eitherway.errors import Exit, Unavailable, UsageError
 
 if TYPE_CHECKING:

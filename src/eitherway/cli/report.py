@@ -3,7 +3,7 @@
 
 import argparse
 
-from eitherway.cli import findings_list
+from eitherway.cli import arguments, findings_list, output
 from eitherway.errors import UsageError
 from eitherway.findings.document import load
 from eitherway.model.finding import Document
@@ -15,12 +15,22 @@ HELP = "merge saved findings and show them"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
     parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="findings written with --json ('-': stdin)"
+        "files",
+        nargs="+",
+        metavar="FILE",
+        type=arguments.file_name,
+        help="findings written with --json ('-': stdin)",
     )
     parser.add_argument(
         "--format", choices=tuple(REPORTS), default="text", help="form of the report"
     )
-    parser.add_argument("--output", metavar="FILE", default="-", help="where to (default: stdout)")
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        type=arguments.file_name,
+        default="-",
+        help="where to (default: stdout)",
+    )
     findings_list.add_arguments(parser)
 
 
@@ -31,8 +41,7 @@ def run(args: argparse.Namespace) -> int:
     documents = [load(name) for name in args.files]
     findings = (finding for document in documents for finding in document.findings)
     result = findings_list.result_of(plan, findings, _notes(documents))
-    findings_list.deliver(plan, result)
-    _show(args, plan, result)
+    findings_list.deliver(plan, result, lambda: _show(args, plan, result))
     return result.exit_code
 
 
@@ -41,6 +50,7 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError("standard input ('-') can be read only once")
     if args.json == "-" and args.output == "-" and args.format != "text":
         raise UsageError("--json - and --format json both write to standard output; drop one")
+    output.check_target(args.output)
 
 
 def _show(args: argparse.Namespace, plan: findings_list.Plan, result: findings_list.Result) -> None:
@@ -50,7 +60,7 @@ def _show(args: argparse.Namespace, plan: findings_list.Plan, result: findings_l
     findings_list.write_report(args.output, report(args.format), result)
     if args.output != "-":
         again = f"; next: eitherway report {args.output}" if args.format == "json" else ""
-        findings_list.say(f"wrote {args.output}{again}")
+        output.say(f"wrote {args.output}{again}")
 
 
 def _notes(documents: list[Document]) -> list[str]:

@@ -133,12 +133,13 @@ def put(directory: int, name: str, data: bytes, path: Path) -> None:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
+def writing(path: Path, *, fix: str = "") -> Iterator[None]:
     """A failure to write is told as what this machine cannot do: no space, no permission."""
     try:
         yield
     except OSError as error:
-        raise Unavailable(f"cannot write {refusals.shown_path(path)}: {error.strerror}") from error
+        message = f"cannot write {refusals.shown_path(path)}: {error.strerror}"
+        raise Unavailable(message, fix=fix) from error
 
 
 def lock(descriptor: int, *, shared: bool = False, wait: bool = False) -> bool:

@@ -14,12 +14,13 @@ from eitherway.recording import files
 from eitherway.recording.refusals import kind_of_file, shown_path
 
 VARIABLE = "EITHERWAY_DIR"
+ELSEWHERE = f"{VARIABLE}=DIRECTORY eitherway ..., a directory that is new or empty"
 RECORDINGS = "recordings"  # made first, and so the mark: what is not empty and lacks it is not ours
 
 
 def settle(root: Path) -> None:
     """Makes what is missing of a store; what is there is looked at and left as it is."""
-    with files.writing(root):
+    with files.writing(root, fix=ELSEWHERE):
         root.parent.mkdir(parents=True, exist_ok=True)
         made = _make(root)
         if not made:
@@ -32,10 +33,8 @@ def settle(root: Path) -> None:
 
 def unusable(root: Path, what: str) -> Unavailable:
     """Why a directory cannot be a store, and the way out."""
-    return Unavailable(
-        f"recordings cannot be kept in {shown_path(root)}: it {what}",
-        fix=f"{VARIABLE}=DIRECTORY eitherway ..., a directory that is new or empty",
-    )
+    message = f"recordings cannot be kept in {shown_path(root)}: it {what}"
+    return Unavailable(message, fix=ELSEWHERE)
 
 
 def _make(path: Path) -> bool:

@@ -237,7 +237,7 @@ class Store:
 
     def _open_lock(self) -> int:
         path, flags = self.root / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
-        with files.writing(path):
+        with files.writing(path, fix=home.ELSEWHERE):
             try:
                 descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
             except FileExistsError:

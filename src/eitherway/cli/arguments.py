@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types of arguments that several verbs take, each with the message when it does not fit."""
+
+import argparse
+
+_LARGEST_EXIT_CODE = 255
+LARGEST_SEED = 2**63 - 1  # the runtime's seeds have 64 bits: a row of them from any one still fits
+
+
+def seed(text: str) -> int:
+    """The number of a schedule."""
+    return _whole_number(text, LARGEST_SEED, "a seed")
+
+
+def exit_code(text: str) -> int:
+    """What a process can end with."""
+    return _whole_number(text, _LARGEST_EXIT_CODE, "an exit code")
+
+
+def file_name(text: str) -> str:
+    """A file, or `-`; a script's empty variable is neither."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name of a file must not be empty")
+    return text
+
+
+def _whole_number(text: str, largest: int, what: str) -> int:
+    digits = text.lstrip("0") or "0"
+    sound = text.isascii() and text.isdigit() and len(digits) <= len(str(largest))
+    if not sound or int(digits) > largest:
+        shown = text if len(text) <= 40 else text[:40] + "..."
+        raise argparse.ArgumentTypeError(f"'{shown}' is not {what} (0 to {largest})")
+    return int(digits)
