@@ -49,7 +49,7 @@ enum ew_block_number {
 
 /* Control messages. */
 enum ew_message_number {
-  EW_MESSAGE_HELLO = 1, /* First message of each end. */
+  EW_MESSAGE_HELLO = 1, /* First message of the end that is in or beside the target. */
   EW_MESSAGE_READY = 2, /* From the target's end: everything is set up, the program may run. No payload. */
   EW_MESSAGE_ERROR = 3, /* This end cannot go on; text for a person follows (UTF-8). The sender closes. */
   EW_MESSAGE_STOP = 4, /* To the target's end: finish the recording and end. No payload. */

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control protocol's envelope."""
 
-import os
-import socket
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from eitherway.errors import Exit
-from eitherway.recording.control import Decoder, Error, Hello, Message, ProtocolError
-from eitherway.recording.layout import CONTROL_HEADER, MAX_MESSAGE, MessageType
+from eitherway.recording.control import Decoder, Message, OtherVersion, ProtocolError
+from eitherway.recording.layout import (
+    CONTROL_ERROR,
+    CONTROL_HEADER,
+    CONTROL_VERSION,
+    MAX_MESSAGE,
+    MessageType,
+)
 
 
 @given(
@@ -28,27 +31,12 @@ def test_messages_survive_any_way_of_arriving(
         received += decoder.feed(stream[:cut])
         stream = stream[cut:]
     assert received == sent
-    assert not decoder.unfinished
-
-
-def test_over_a_socket() -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        theirs.sendall(Hello(os.getpid(), 1, 5).message().to_bytes())
-        (message,) = Decoder().feed(ours.recv(1000))
-    assert Hello.of(message) == Hello(os.getpid(), 1, 5)
-
-
-def test_an_error_carries_its_reason() -> None:
-    error = Error(69, "no watchpoints: perf_event_paranoid is 4 — sysctl")
-    assert Error.of(error.message()) == error
 
 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
         (b"GET / HTTP/1.1\r\n\r\n", "does not speak our protocol: 47 45 54 20"),
-        (CONTROL_HEADER.pack(b"EWCP", 2, 1, 0, 0), "speaks protocol version 2, this one 1"),
         (CONTROL_HEADER.pack(b"EWCP", 1, 1, 3, 0), "message 3 came where 0 was due"),
         (CONTROL_HEADER.pack(b"EWCP", 1, 1, 0, MAX_MESSAGE + 1), "at most 1048576 can be right"),
     ],
@@ -59,20 +47,38 @@ def test_what_is_not_our_protocol_is_refused(data: bytes, reason: str) -> None:
     assert caught.value.exit_code == Exit.OUR_BUG
 
 
-@pytest.mark.parametrize("payload", [b"", b"123", bytes(17)])
-def test_a_payload_of_the_wrong_length_is_refused(payload: bytes) -> None:
-    with pytest.raises(ProtocolError):
-        Hello.of(Message(MessageType.HELLO, payload))
-    with pytest.raises(ProtocolError):
-        Error.of(Message(MessageType.ERROR, payload))
-    with pytest.raises(ProtocolError):
-        Hello.of(Message(MessageType.READY, bytes(16)))
+def test_another_version_is_no_bug_of_ours() -> None:
+    later = CONTROL_HEADER.pack(b"EWCP", CONTROL_VERSION + 1, 1, 0, 0)
+    with pytest.raises(OtherVersion, match=f"version {CONTROL_VERSION + 1} .* speaks 1") as caught:
+        list(Decoder().feed(later))
+    assert caught.value.exit_code == Exit.UNAVAILABLE
+    assert "build the program again" in caught.value.fix
 
 
-def test_a_message_that_breaks_off_is_unfinished() -> None:
-    decoder = Decoder()
-    assert list(decoder.feed(Hello(1, 1).message().to_bytes()[:-1])) == []
-    assert decoder.unfinished
+def test_only_what_is_due_is_taken() -> None:
+    ended = Message(MessageType.ENDED, bytes(32))
+    assert ended.expected(MessageType.ENDED, 32) == bytes(32)
+    with pytest.raises(ProtocolError, match="message 258 with 32 bytes came where STARTED with 8"):
+        ended.expected(MessageType.STARTED, 8)
+    with pytest.raises(ProtocolError, match="came where ENDED with 31 was due"):
+        ended.expected(MessageType.ENDED, 31)
+
+
+@pytest.mark.parametrize(
+    ("payload", "reason"),
+    [
+        (CONTROL_ERROR.pack(69, 9) + b"no memory", "no memory"),
+        (CONTROL_ERROR.pack(69, 5) + b"\x1b[31\xff", r"\\x1b\[31\\ufffd"),
+        (b"short", "it gave no reason"),
+    ],
+)
+def test_an_error_carries_its_reason(payload: bytes, reason: str) -> None:
+    with pytest.raises(ProtocolError, match=f"the other end cannot go on: {reason}$"):
+        Message(MessageType.ERROR, payload).expected(MessageType.ENDED, 32)
+
+
+def test_a_message_that_breaks_off_is_none() -> None:
+    assert list(Decoder().feed(Message(1, b"12").to_bytes()[:-1])) == []
 
 
 def test_a_message_that_is_too_long_is_not_sent() -> None:

@@ -8,22 +8,26 @@ messages there are, and who raises the version and when.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from eitherway.errors import Exit, Problem
+from eitherway.errors import Exit, Problem, Unavailable
 from eitherway.recording.layout import (
     CONTROL_ERROR,
     CONTROL_HEADER,
-    CONTROL_HELLO,
     CONTROL_MAGIC,
     CONTROL_VERSION,
     MAX_MESSAGE,
     MessageType,
 )
+from eitherway.recording.refusals import shown
 
 
 class ProtocolError(Problem):
-    """The other end does not speak our protocol; it comes with us, so this is our bug."""
+    """The other end does not keep to the protocol; it comes from us, so this is our bug."""
 
     exit_code = Exit.OUR_BUG
+
+
+class OtherVersion(Unavailable):
+    """The other end was built by an EitherWay whose protocol is another; that is nobody's bug."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,50 +45,21 @@ class Message:
         head = (CONTROL_MAGIC, CONTROL_VERSION, self.type, self.sequence, len(self.payload))
         return CONTROL_HEADER.pack(*head) + self.payload
 
-
-@dataclass(frozen=True, slots=True)
-class Hello:
-    """Who speaks: the first message of each end."""
-
-    pid: int
-    world: int
-    features: int = 0
-
-    def message(self) -> Message:
-        """As it is sent."""
-        payload = CONTROL_HELLO.pack(self.pid, self.world, self.features)
-        return Message(MessageType.HELLO, payload)
-
-    @classmethod
-    def of(cls, message: Message) -> "Hello":
-        """As it was received."""
-        if message.type != MessageType.HELLO or len(message.payload) != CONTROL_HELLO.size:
-            raise ProtocolError("the other end did not begin with a hello")
-        return cls(*CONTROL_HELLO.unpack(message.payload))
+    def expected(self, kind: MessageType, size: int) -> bytes:
+        """The payload, where nothing but this message can be right."""
+        if self.type == MessageType.ERROR:
+            raise ProtocolError(f"the other end cannot go on: {_reason(self.payload)}")
+        if (self.type, len(self.payload)) != (kind, size):
+            what = f"message {self.type} with {len(self.payload)} bytes"
+            raise ProtocolError(f"{what} came where {kind.name} with {size} was due")
+        return self.payload
 
 
-@dataclass(frozen=True, slots=True)
-class Error:
-    """Why the sender cannot go on."""
-
-    code: int
-    text: str
-
-    def message(self) -> Message:
-        """As it is sent."""
-        text = self.text.encode("utf-8", "replace")
-        return Message(MessageType.ERROR, CONTROL_ERROR.pack(self.code, len(text)) + text)
-
-    @classmethod
-    def of(cls, message: Message) -> "Error":
-        """As it was received."""
-        size = CONTROL_ERROR.size
-        if message.type != MessageType.ERROR or len(message.payload) < size:
-            raise ProtocolError("the other end sent an error without its reason")
-        code, length = CONTROL_ERROR.unpack_from(message.payload)
-        if length != len(message.payload) - size:
-            raise ProtocolError("the other end sent an error of the wrong length")
-        return cls(code, message.payload[size:].decode("utf-8", "replace"))
+def _reason(payload: bytes) -> str:
+    """The text of an error message."""
+    if len(payload) < CONTROL_ERROR.size:
+        return "it gave no reason"
+    return shown(payload[CONTROL_ERROR.size :].decode("utf-8", "replace"))
 
 
 class Decoder:
@@ -110,11 +85,6 @@ class Decoder:
             self._next += 1
             yield Message(kind, payload, sequence)
 
-    @property
-    def unfinished(self) -> bool:
-        """Whether the other end stopped in the middle of a message."""
-        return bool(self._pending)
-
     def _length(self) -> int | None:
         """Of the payload to come, as soon as its envelope is there and good."""
         if len(self._pending) < CONTROL_HEADER.size:
@@ -123,8 +93,11 @@ class Decoder:
         if magic != CONTROL_MAGIC:
             raise ProtocolError(f"the other end does not speak our protocol: {magic.hex(' ')}")
         if version != CONTROL_VERSION:
-            what = f"protocol version {version}, this one {CONTROL_VERSION}"
-            raise ProtocolError(f"the other end speaks {what}: not the same installation")
+            raise OtherVersion(
+                f"the program was built for protocol version {version} of EitherWay's runtime, and "
+                f"this installation speaks {CONTROL_VERSION}",
+                fix="build the program again with `eitherway cc` of this installation",
+            )
         if length > MAX_MESSAGE:
             raise ProtocolError(f"a message of {length} bytes; at most {MAX_MESSAGE} can be right")
         return int(length)

@@ -5,25 +5,26 @@ import array
 import os
 import socket
 import subprocess
+from collections import deque
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
 from eitherway.errors import Unavailable
+from eitherway.recording.control import Decoder, Message
 from eitherway.recording.layout import (
     CONTROL_ENDED,
-    CONTROL_HEADER,
     CONTROL_HELLO,
-    CONTROL_MAGIC,
     CONTROL_RUN,
     CONTROL_STARTED,
-    CONTROL_VERSION,
     MessageType,
 )
 from eitherway.worlds.threads.captured import Capture, Captured
 from eitherway.worlds.threads.launch import Launch, options_text
 from eitherway.worlds.threads.run import Memories, Ran
 from eitherway.worlds.threads.shared import memory, parts
+
+_AT_ONCE = 4096  # bytes; the answers of a runtime are a few dozen
 
 
 class Server:
@@ -43,6 +44,8 @@ class Server:
             )
         self._socket = ours
         self._sent = 0
+        self._decoder = Decoder()
+        self._arrived: deque[Message] = deque()
         self._stack = ExitStack()
         self._memories = Memories(self._stack)
         self._input = self._stack.enter_context(memory("stdin", launch.stdin))
@@ -73,23 +76,26 @@ class Server:
     def _send_run(self, options: str, descriptors: list[int]) -> None:
         tail = os.fsencode(options)
         payload = CONTROL_RUN.pack(len(descriptors), len(tail)) + tail
-        header = CONTROL_HEADER.pack(
-            CONTROL_MAGIC, CONTROL_VERSION, MessageType.RUN, self._sent, len(payload)
-        )
+        message = Message(MessageType.RUN, payload, self._sent)
         self._sent += 1
         rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
-        self._socket.sendmsg([header + payload], [rights])
+        try:
+            self._socket.sendmsg([message.to_bytes()], [rights])
+        except ConnectionError as error:
+            raise _gone() from error
 
     def _receive(self, kind: MessageType, size: int) -> bytes:
-        magic, version, got, _, length = CONTROL_HEADER.unpack(self._exactly(CONTROL_HEADER.size))
-        if (magic, version) != (CONTROL_MAGIC, CONTROL_VERSION) or (got, length) != (kind, size):
-            raise Unavailable("the program's runtime is of another version than this tool")
-        return self._exactly(size)
+        while not self._arrived:
+            self._arrived.extend(self._decoder.feed(self._some()))
+        return self._arrived.popleft().expected(kind, size)
 
-    def _exactly(self, size: int) -> bytes:
-        data = self._socket.recv(size, socket.MSG_WAITALL)
-        if len(data) != size:
-            raise Unavailable("the program ended before it began to serve")
+    def _some(self) -> bytes:
+        try:
+            data = self._socket.recv(_AT_ONCE)
+        except ConnectionError as error:
+            raise _gone() from error
+        if not data:
+            raise _gone()
         return data
 
     def close(self) -> None:
@@ -111,6 +117,10 @@ class Server:
     ) -> None:
         """Closes it."""
         self.close()
+
+
+def _gone() -> Unavailable:
+    return Unavailable("the program ended before it answered; was it built with `eitherway cc`?")
 
 
 def _captured(descriptor: int) -> Captured:
