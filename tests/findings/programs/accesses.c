@@ -43,9 +43,11 @@ static __attribute__((noinline)) void accessed(void *address, const char *op, un
     HOOK(unaligned_read##size, "read", size) HOOK(unaligned_write##size, "write", size)
 #define COMPOUND(size)                                                                             \
     HOOK(read_write##size, "update", size) HOOK(unaligned_read_write##size, "update", size)
-HOOKS(1)
-HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16) UNALIGNED(2) UNALIGNED(4) UNALIGNED(8) UNALIGNED(16)
-    COMPOUND(1) COMPOUND(2) COMPOUND(4) COMPOUND(8) COMPOUND(16)
+// clang-format off: without semicolons it lays these out anew each time
+HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
+UNALIGNED(2) UNALIGNED(4) UNALIGNED(8) UNALIGNED(16)
+COMPOUND(1) COMPOUND(2) COMPOUND(4) COMPOUND(8) COMPOUND(16)
+// clang-format on
 
 #define RANGE(name, op)                                                                            \
     __attribute__((noinline)) void __tsan_##name##_range(void *address, unsigned long size) {      \

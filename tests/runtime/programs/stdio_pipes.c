@@ -35,7 +35,7 @@ static void send(const char *text) {
 static void *send_pieces(void *unused) {
     (void)unused;
     const char *pieces[] = {"fir", "st\nsec", "ond\n",  "12 34 \n", "a;b",
-                            "b;",  "0123",    "456789", "xyz",  "last"};
+                            "b;",  "0123",    "456789", "xyz",      "last"};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
         send(pieces[i]);
     CHECK(fclose(out) == 0);
