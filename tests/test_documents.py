@@ -2,8 +2,9 @@
 """The console blocks of README and docs, typed as a person would type them.
 
 In a ```console block a line `$ command` is run by sh in a directory that has nothing in it but the
-project's examples/, with the installed tool on the PATH. The lines below it are what it prints, both streams; a line `...` stands for any number
-of lines, and `...` inside a line for any text. `[exit N]` is its exit code where that is not 0.
+project's examples/, with the installed tool on the PATH. The lines below it are what it prints,
+both streams; a line `...` stands for any number of lines, and `...` inside a line for any text.
+`[exit N]` is its exit code where that is not 0.
 """
 
 import os
