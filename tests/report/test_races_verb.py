@@ -137,7 +137,34 @@ def test_an_incomplete_recording_is_read_when_asked(races: Races, tmp_path: Path
     add_trace(writer, bank(locked=False))
     writer.abandon()
     assert races("cut").returncode == 65
-    assert races("cut", "--incomplete").returncode == 1
+    done = races("cut", "--incomplete")
+    assert done.returncode == 1
+    assert "cut is incomplete: what came after" in done.stdout
+    assert "next: eitherway races cut --incomplete --json FILE" in done.stderr
+
+
+def test_nothing_found_in_a_part_is_inconclusive(races: Races, tmp_path: Path) -> None:
+    writer = RecordingWriter(tmp_path / "cut", Manifest(World.THREADS, "test"))
+    add_trace(writer, bank(locked=True))
+    writer.abandon()
+    done = races("cut", "--incomplete")
+    assert (done.returncode, "0 findings" in done.stdout) == (2, True), done.stderr
+    assert "which says nothing about what is missing" in done.stderr
+
+
+def test_a_whole_recording_is_whole_also_when_less_would_do(races: Races, tmp_path: Path) -> None:
+    recorded(tmp_path / "run", locked=True)
+    assert races("run", "--incomplete").returncode == 0
+
+
+def test_nothing_to_look_at_is_bad_input(races: Races, tmp_path: Path) -> None:
+    RecordingWriter(tmp_path / "cut", Manifest(World.THREADS, "test")).close()
+    recorded(tmp_path / "damaged")
+    (tmp_path / "damaged" / "trace.blocks").write_bytes(b"")
+    for name in ("cut", "damaged"):
+        done = races(name, "--incomplete")
+        assert (done.returncode, done.stdout) == (65, ""), done.stderr
+        assert "nothing to look at" in done.stderr
 
 
 @pytest.mark.parametrize(

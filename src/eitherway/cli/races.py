@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eitherway.cli import arguments, findings_list, output
-from eitherway.errors import UsageError
+from eitherway.errors import Exit, UsageError
 from eitherway.findings.document import load
 from eitherway.findings.merge import merged, stamped
 from eitherway.model.finding import Finding, Source
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HELP = "find the operations of a recording whose order nothing decided"
 
-Found = tuple[list[Finding], list[str]]  # findings, and notes on what was looked at
+Found = tuple[list[Finding], list[str], bool]  # findings, notes on what was looked at, all of it?
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,19 +62,23 @@ def run(args: argparse.Namespace) -> int:
     if args.findings.count("-") > 1:
         raise UsageError("standard input ('-') can be read only once")
     plan = findings_list.plan_of(args)
-    found, notes = _saved(args.findings) if args.findings else _detected(args)
+    found, notes, whole = _saved(args.findings) if args.findings else _detected(args)
     result = findings_list.result_of(plan, found, notes)
     findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
     if not plan.json and not args.findings:
         name = f" {args.recording}" if args.recording else ""
-        output.say(f"next: eitherway races{name} --json FILE keeps this")
+        part = " --incomplete" if args.incomplete else ""
+        output.say(f"next: eitherway races{name}{part} --json FILE keeps this")
+    if not whole and not result.findings:
+        output.say("nothing was found in what is left, which says nothing about what is missing")
+        return Exit.INCONCLUSIVE
     return result.exit_code
 
 
 def _saved(files: Iterable[str]) -> Found:
     documents = [load(name) for name in files]
     findings = [finding for document in documents for finding in document.findings]
-    return findings, list(dict.fromkeys(n for d in documents for n in d.summary.notes))
+    return findings, list(dict.fromkeys(n for d in documents for n in d.summary.notes)), True
 
 
 def _detected(args: argparse.Namespace) -> Found:
@@ -96,7 +100,8 @@ def _detected(args: argparse.Namespace) -> Found:
         "another run, or code that was not recorded, may have others"
     )
     # Merged first: what one run shows in two ways was seen once.
-    return [stamped(finding, when) for finding in merged(findings)], [looked_at, *losses]
+    told = [stamped(finding, when) for finding in merged(findings)]
+    return told, [looked_at, *losses], not losses
 
 
 def _trace_of(recording: "Recording", *, again: bool) -> "Trace":
