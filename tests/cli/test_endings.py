@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -135,3 +136,43 @@ def test_help_fits_a_terminal(verb: str, tmp_path: Path) -> None:
     done = shell(f"COLUMNS=80 eitherway {verb} --help", tmp_path)
     assert done.returncode == 0
     assert [line for line in done.stdout.split("\n") if len(line) > 80] == []
+
+
+WAITING = """
+import sys, tempfile
+from types import SimpleNamespace
+from eitherway.cli import main
+
+def run(args):
+    with tempfile.TemporaryDirectory():
+        print("ready", flush=True)
+        sys.stdin.read()
+
+main._verb = lambda _name: SimpleNamespace(HELP="", add_arguments=lambda _parser: None, run=run)
+sys.argv = ["eitherway", "demo"]
+main.entry()
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "said"),
+    [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")],
+)
+def test_a_signal_ends_it_without_leaving_anything(
+    number: signal.Signals, status: int, said: str, tmp_path: Path
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WAITING],
+        env={**BARE, "PYTHONPATH": str(ROOT / "src"), "TMPDIR": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    assert len(os.listdir(tmp_path)) == 1
+    process.send_signal(number)
+    _, errors = process.communicate()
+    assert (process.returncode, errors) == (status, f"eitherway: {said}\n")
+    assert os.listdir(tmp_path) == []

@@ -7,9 +7,11 @@ for is imported, so that `eitherway --version` does not pay for NumPy.
 
 import argparse
 import errno
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import FrameType
 from typing import Any, NoReturn, Protocol, cast
 
 from eitherway import __version__
@@ -56,7 +58,18 @@ class Parser(argparse.ArgumentParser):
 def entry() -> NoReturn:
     """What the installed `eitherway` command calls."""
     output.open_closed_streams()
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # who started us may have it ignored
+        signal.signal(signal.SIGTERM, _terminate)
     sys.exit(main(sys.argv[1:]))
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, cleaned up after as after Ctrl-C: no temporary folder and no program stays."""
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not stop the cleaning up
+    raise Terminated
 
 
 def main(argv: Sequence[str]) -> int:
@@ -72,6 +85,9 @@ def main(argv: Sequence[str]) -> int:
     except BrokenPipeError:
         output.silence(sys.stdout)
         return 141  # 128 + SIGPIPE, as a shell says it
+    except Terminated:
+        output.say("terminated")
+        return 143  # 128 + SIGTERM
     except KeyboardInterrupt:
         output.say("interrupted")
         return 130  # 128 + SIGINT
