@@ -35,9 +35,9 @@ def record(**fields: Check) -> Callable[[object], JsonObject]:
 
     def check(value: object) -> JsonObject:
         result = some(value)
-        for name in fields:
-            if name not in result:
-                raise ShapeError(f"lacks the field {shown(name)}")
+        if len(result) != len(fields):
+            missing = next(name for name in fields if name not in result)
+            raise ShapeError(f"lacks the field {shown(missing)}")
         return result
 
     some = partial(**fields)
