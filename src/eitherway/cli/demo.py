@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eitherway.cli import arguments
+from eitherway.cli.output import say
 from eitherway.errors import Problem
 from eitherway.installed import native
 
@@ -92,7 +93,7 @@ def _replay_and_record(launch: "Launch", odd: "Ran") -> Path:
     print(f"   {same} of {REPLAYS} were the same to the bit: output, steps, schedule, input.")
     recorded = Recorded(launch, odd)
     trace, _ = traced(recorded)
-    return save(recorded, Store.default(), trace)
+    return save(recorded, Store.default(tell=say), trace)
 
 
 def _report(path: Path) -> None:

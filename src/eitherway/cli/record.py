@@ -44,6 +44,8 @@ def run(args: argparse.Namespace) -> int:
     launch = Launch.here(command_of(args.command), _stdin())
     if problem := classify(program_of(launch)).problem():
         raise problem
+    store = Store.default(tell=say)
+    store.prepare()  # before the run, which would be lost
     fix_addresses()
     ran = run_once(
         launch,
@@ -51,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         scheduler=args.scheduler,
         show=show_on(sys.stdout.buffer, sys.stderr.buffer),
     )
-    path = save(Recorded(launch, ran), Store.default())
+    path = save(Recorded(launch, ran), store)
     say(f"{ending(ran.status)} after {amount(ran)}; kept in {path}")
     say("next: eitherway replay")
     return shell_status(ran.status)
