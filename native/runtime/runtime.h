@@ -68,6 +68,9 @@ extern struct ew_thread *ew_self; // who runs; never NULL once started
 extern bool ew_running;           // false before start-up is over: calls go straight to libc
 extern uint8_t ew_has_fsgsbase;
 
+// --- stdio.c
+void ew_stdio_start(void);
+
 // --- start.c
 
 // The run begins: what happens from here on is scheduled and recorded.

@@ -72,6 +72,7 @@ static void start(int count, char **arguments, char **environment) {
         memset(text, ':', strlen(text)); // the descriptors mean nothing to the program's children
     ew_threads_start(&first_thread);
     ew_specific_start(&first_thread);
+    ew_stdio_start();
     ew_clock_start();
     ew_scheduler_start(&first_thread);
     ew_running = true;

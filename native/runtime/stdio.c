@@ -44,8 +44,9 @@ static void find_locks(void) {
     }
 }
 
-// Ahead of all threads: the loader's own lock may be held across a switch later.
-__attribute__((constructor)) static void find_all(void) {
+// Ahead of all threads: the loader's own lock may be held across a switch later. And ahead of the
+// fork server's forks: looking up a hundred names takes longer than a small program runs.
+void ew_stdio_start(void) {
     find_locks();
     for (size_t i = 0; i < COUNT; i++)
         if (!functions[i])

@@ -71,7 +71,8 @@ def words(line: CommandLine, product: Product, objects: Mapping[Argument, str]) 
     common = ["-fno-lto", "-Wl,--trace,--trace", added.note]
     if product is Product.LIBRARY:
         return [*common, *users]
-    ours = [added.runtime, f"-Wl,--dynamic-list={added.exported}"]
+    # Bound at once: lazily, every run of a fork server would look each symbol up again.
+    ours = [added.runtime, f"-Wl,--dynamic-list={added.exported}", "-Wl,-z,now"]
     return [*common, *ours, *users, "-pthread", "-ldl"]
 
 

@@ -8,6 +8,8 @@ from typing import NoReturn, Self
 
 from eitherway.errors import Unavailable
 
+_ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
 
 class Child:
     """A program that runs; with `capture`, what it writes to standard output is kept."""
@@ -18,9 +20,14 @@ class Child:
         if capture:
             self._pipe, theirs = os.pipe()  # both close on exec; the copy made below does not
             actions = [(os.POSIX_SPAWN_DUP2, theirs, 1)]
+        # Held back until `finish` can hand it on: between the two, nobody would end the child.
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         try:
-            self._pid = os.posix_spawnp(words[0], list(words), os.environ, file_actions=actions)
+            self._pid = os.posix_spawnp(
+                words[0], list(words), os.environ, file_actions=actions, setsigmask=self._mask
+            )
         except OSError as problem:
+            signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
             if capture:
                 os.close(self._pipe)
             raise Unavailable(f"{words[0]} cannot be started: {problem.strerror}") from problem
@@ -31,6 +38,7 @@ class Child:
     def finish(self) -> tuple[int, bytes]:
         """Wait; the exit status as a shell tells it, and what was captured."""
         try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
             text = self._read()
             status = os.waitpid(self._pid, 0)[1]
         except BaseException:  # we are told to end: so is it
