@@ -17,9 +17,10 @@ MAY_KNOW = {
     "recording": {"model"},
     "symbols": {"model"},
     "machine": {"model"},
+    "sandbox": {"machine"},
     "findings": {"model", "detect"},
     "report": {"model", "findings"},
-    "worlds": {"model", "recording", "symbols", "machine"},
+    "worlds": {"model", "recording", "symbols", "machine", "sandbox"},
     "cli": {"model", "detect", "recording", "symbols", "machine", "findings", "report", "worlds"},
 }
 COMMON = {"errors", "installed", "__version__"}

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sandbox that stays: commands go in one after the other or together, changes are looked at."""
+
+import os
+import socket
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from eitherway.errors import Unavailable, UsageError
+from eitherway.installed import native
+from eitherway.sandbox.changes import Change, changes
+from eitherway.sandbox.isolation import ALL, Isolation, Kind, Limits, Report, parse
+from eitherway.sandbox.layers import Layer, Layers, What
+
+_PROGRAM = "bin/eitherway-sandbox"
+_REPORT_SIZE = 4096
+_DESCRIPTORS = 8
+_NO_LIMITS = Limits()
+
+
+class Sandbox:
+    """Namespaces and layers of their own, for as many commands as wanted.
+
+    `require`d kinds of isolation that this machine refuses raise Unavailable; what is in force for
+    the others is in `isolation`. `devices` are paths in /dev to have inside too. `work` are
+    directories the commands will write in: where only the caller's own ids can be mapped, those
+    that lie in directories of other owners must be named, unless they are the current directory,
+    HOME or TMPDIR.
+    """
+
+    def __init__(
+        self,
+        *,
+        limits: Limits = _NO_LIMITS,
+        require: Iterable[Kind] = ALL,
+        devices: Sequence[str] = (),
+        work: Sequence[str] = (),
+    ) -> None:
+        self._program = str(native(_PROGRAM))
+        self._limits = limits.options()
+        options = [*self._limits]
+        options += [word for kind in sorted(require) for word in ("--require", kind.value)]
+        options += [word for device in devices for word in ("--device", device)]
+        options += [word for directory in work for word in ("--work", directory)]
+        self._layers: Layers | None = None
+        self._namespaces: list[int] = []
+        self._registry: list[int] = []
+        self._commands: dict[int, subprocess.Popen[Any]] = {}  # by their processes' numbers
+        self._control, self._keeper = _start_keeper([self._program, *options])
+        try:
+            self._report = self._receive()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def isolation(self) -> Isolation:
+        """What is in force."""
+        return self._report.isolation
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """What became of which directory; the ones that could only be shown are among them."""
+        return tuple(self._layers.list) if self._layers else ()
+
+    @property
+    def read_only(self) -> tuple[str, ...]:
+        """Places inside that cannot be written, though perhaps they can outside."""
+        return tuple(layer.path for layer in self.layers if layer.what is What.READ_ONLY)
+
+    def popen(
+        self, command: Sequence[str | os.PathLike[str]], **options: Any
+    ) -> subprocess.Popen[Any]:
+        """Start a command inside; takes what subprocess.Popen takes, descriptors included.
+
+        The process is a door that stands outside: it ends as the command ends, signals sent to it
+        reach the command, and killing it kills the command (what that has left stays until reset).
+        """
+        if options.get("shell") or not options.get("close_fds", True):
+            raise UsageError("a command in a sandbox is a list, and gets its descriptors by name")
+        reading, writing = os.pipe()
+        with os.fdopen(reading, "rb") as started:
+            try:
+                door = self._open_door(command, writing, options)
+            finally:
+                os.close(writing)
+            # Nothing comes from a door that could not enter; its own words and status tell why.
+            text = started.read()
+        self._commands = {pid: door for pid, door in self._commands.items() if door.poll() is None}
+        if text:
+            self._commands[int(text)] = door
+        return door
+
+    def _open_door(
+        self, command: Sequence[str | os.PathLike[str]], started: int, options: dict[str, Any]
+    ) -> subprocess.Popen[Any]:
+        passed = [*options.pop("pass_fds", ()), started, *self._registry, *self._namespaces]
+        words: list[str | os.PathLike[str]] = [self._program, *self._limits]
+        words += ["--enter", ",".join(map(str, self._namespaces)), "--started", str(started)]
+        words += [word for number in self._registry for word in ("--registry", str(number))]
+        return subprocess.Popen([*words, "--", *command], pass_fds=passed, **options)
+
+    def dirty(self) -> bool:
+        """Whether anything is left that the start did not have: something written, a process.
+
+        Commands that popen started and that still run do not count, nor do their children. True may
+        come for what is as before again; False is certain.
+        """
+        return bool(self._layers and self._layers.dirty()) or bool(self.strays())
+
+    def strays(self) -> tuple[int, ...]:
+        """Processes whose parents ended before them, by their numbers outside."""
+        children = _children(self._report.init)
+        return tuple(pid for pid in children if not self._is_known(pid) and not _has_ended(pid))
+
+    def _is_known(self, process: int) -> bool:
+        door = self._commands.get(process)
+        return door is not None and door.poll() is None
+
+    def changes(self) -> list[Change]:
+        """Files that are not as they are outside now; empty where files are not isolated."""
+        return changes(self._layers) if self._layers else []
+
+    def reset(self) -> None:
+        """End every process inside and start anew, with nothing written."""
+        self._drop()
+        try:
+            self._control.send(b"reset")
+        except OSError as gone:
+            raise Unavailable("the sandbox was ended from outside") from gone
+        self._report = self._receive()
+
+    def close(self) -> None:
+        """End everything inside and forget what was written."""
+        self._drop()
+        self._control.close()
+        self._keeper.wait()
+        self._reap_doors()
+
+    def _receive(self) -> Report:
+        try:
+            line, descriptors, _, _ = socket.recv_fds(self._control, _REPORT_SIZE, _DESCRIPTORS)
+        except ConnectionResetError:
+            line, descriptors = b"", []
+        if not line:
+            raise Unavailable("the sandbox was ended from outside")
+        try:
+            report = parse(line)
+            self._registry = [descriptors.pop(0)]
+            if report.scratch:
+                self._layers = Layers(descriptors.pop(0))
+        except BaseException:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            raise
+        self._namespaces = descriptors
+        return report
+
+    def _drop(self) -> None:
+        if self._layers:
+            self._layers.close()
+            self._layers = None
+        for descriptor in (*self._registry, *self._namespaces):
+            os.close(descriptor)
+        self._registry, self._namespaces = [], []
+
+    def _reap_doors(self) -> None:
+        # Where there is no pid namespace, ending the sandbox does not end what is inside.
+        for door in self._commands.values():
+            door.kill()
+            door.wait()
+        self._commands = {}
+
+    def __enter__(self) -> Self:
+        """Closed at the end of the block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Closes it."""
+        self.close()
+
+
+def _start_keeper(words: list[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        number = theirs.fileno()
+        keeper = subprocess.Popen(
+            [*words, "--control", str(number)],
+            pass_fds=[number],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,  # what it has to say comes in its report
+        )
+    return ours, keeper
+
+
+def _children(process: int) -> list[int]:
+    try:
+        text = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
+        return [int(word) for word in text.split()]
+    except FileNotFoundError:
+        return _children_by_search(process)
+
+
+def _children_by_search(process: int) -> list[int]:
+    """For kernels without CONFIG_PROC_CHILDREN."""
+    numbers = (int(name) for name in os.listdir("/proc") if name.isdecimal())
+    return [number for number in numbers if _status(number)[1:2] == [str(process)]]
+
+
+def _has_ended(process: int) -> bool:
+    return _status(process)[:1] in ([], ["Z"], ["X"])
+
+
+def _status(process: int) -> list[str]:
+    """State, parent and so on; nothing for a process that is gone."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return text.rpartition(")")[2].split()
