@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much longer a call of `eitherway cc` takes than the compiler behind it.
 
-    python benchmarks/compiling.py [ROUNDS]
-
 Bare and wrapped calls alternate; what is told is the median of each and of the difference, in
 milliseconds, wall clock and processor time of the call with all its children. The bare link links
 the same runtime by hand. Bytecode is cached as in an installed package.
@@ -16,7 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+
+from benchmarks.measure import arguments, machine, published, table
 
 from eitherway.worlds.threads.build import COMPILE, link_flags
 
@@ -33,7 +34,9 @@ def one(words: list[str], environment: dict[str, str]) -> tuple[float, float]:
     return wall * 1000, spent * 1000
 
 
-def pair(what: str, words: list[str], by_hand: list[str], rounds: int, pyc: str) -> None:
+def pair(
+    what: str, words: list[str], by_hand: list[str], rounds: int, pyc: str
+) -> Iterator[list[str]]:
     """Measure one call both ways; `by_hand` is what the bare one needs besides."""
     compiler, *rest = words
     environment = {**os.environ, "EITHERWAY_CC": compiler, "PYTHONPYCACHEPREFIX": pyc}
@@ -46,19 +49,30 @@ def pair(what: str, words: list[str], by_hand: list[str], rounds: int, pyc: str)
     for unit, kind in enumerate(("wall", "processor")):
         bare = statistics.median(bare[unit] for bare, _ in both)
         more = statistics.median(ours[unit] - bare[unit] for bare, ours in both)
-        print(f"{what:<16} {kind:<10} bare {bare:6.1f} ms   eitherway cc +{more:5.1f} ms")
+        yield [f"{what}, {kind}", f"{bare:.0f}", f"{more:+.0f}"]
 
 
-def main(rounds: int) -> None:
+def rows(rounds: int) -> Iterator[list[str]]:
     """All calls, for each compiler of the machine."""
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         Path("a.c").write_text(PROGRAM, encoding="utf-8")
         for compiler in filter(shutil.which, ("gcc", "clang")):
             compile_only = [compiler, "-O1", "-c", "a.c", "-o", "a.o"]
-            pair(f"{compiler} -c", compile_only, [*COMPILE], rounds, f"{folder}/pyc")
-            pair(f"{compiler} link", [compiler, "a.o", "-o", "a"], link_flags(), rounds, folder)
+            link = [compiler, "a.o", "-o", "a"]
+            yield from pair(f"{compiler} -c", compile_only, [*COMPILE], rounds, f"{folder}/pyc")
+            yield from pair(f"{compiler} link", link, link_flags(), rounds, f"{folder}/pyc")
+
+
+def main() -> None:
+    """The table."""
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--rounds", type=int, default=15, help="of each call (default: 15)")
+    options = parser.parse_args()
+    file = options.write and options.write.resolve()
+    head = ["call", "bare ms", "eitherway cc ms"]
+    published(f"{machine()}\n\n{table(head, list(rows(options.rounds)))}", "compiling", file)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 15)
+    main()

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much processor time ids, merging, suppressing and reporting take for a list of findings.
 
-    python benchmarks/findings.py [COUNT]
-
 Each finding has two stacks of eight frames and two of three, with names as C++ programs have them;
 one in three comes a second time, as from another run.
 """
 
 import io
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
+
+from benchmarks.measure import arguments, machine, published, table, timed
 
 from eitherway.findings.baseline import Baseline, compare, parse, written
 from eitherway.findings.merge import merged
@@ -30,12 +28,17 @@ FUNCTIONS = 4000  # distinct ones, as a large program has on its racing stacks
 Result = TypeVar("Result")
 
 
-def timed(what: str, work: Callable[[], Result]) -> Result:
-    """Do it and print what it took."""
-    start = time.process_time()
-    result = work()
-    print(f"{what:<28} {time.process_time() - start:6.2f} s")
-    return result
+class Steps:
+    """What each step took, in seconds of processor time."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[str]] = []
+
+    def timed(self, what: str, work: Callable[[], Result]) -> Result:
+        """Do it and note what it took."""
+        seconds, result = timed(work)
+        self.rows.append([what, f"{seconds:.2f}"])
+        return result
 
 
 def frame(number: int) -> Frame:
@@ -75,26 +78,28 @@ def finding(number: int) -> Finding:
     )
 
 
-def main(count: int) -> None:
+def main() -> None:
     """Measure each step once."""
-    bare = [finding(number) for number in range(count)]
-    start = time.process_time()
-    every = timed("ids", lambda: list(map(identified, bare)))
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--count", type=int, default=COUNT, help=f"findings (default: {COUNT})")
+    options = parser.parse_args()
+    steps = Steps()
+    bare = [finding(number) for number in range(options.count)]
+    every = steps.timed("ids", lambda: list(map(identified, bare)))
     again = [replace(one, evidence="another run") for one in every[::3]]
-    merged_list = timed("merge", lambda: merged([*every, *again]))
-    sieved = timed("suppressions", lambda: sieve(merged_list, defaults()))
-    known = timed("baseline, write and read", lambda: parse(written(sieved.kept), "baseline"))
+    merged_list = steps.timed("merge", lambda: merged([*every, *again]))
+    sieved = steps.timed("suppressions", lambda: sieve(merged_list, defaults()))
+    known = steps.timed("baseline, write and read", lambda: parse(written(sieved.kept), "baseline"))
     assert compare(sieved.kept, known).new == ()
     summary = summarized(sieved.kept, compare(sieved.kept, Baseline()))
     text, document = io.StringIO(), io.StringIO()
-    timed("text report", lambda: report("text").write(sieved.kept, summary, text))
-    timed("JSON report", lambda: report("json").write(sieved.kept, summary, document))
-    print(f"{'together':<28} {time.process_time() - start:6.2f} s")
-    written_document = document.getvalue()
-    timed("reading the document again", lambda: read_document(written_document))
-    size = len(written_document) / 1e6
-    print(f"{len(merged_list)} findings; text {text.tell() / 1e6:.1f} MB, JSON {size:.1f} MB")
+    steps.timed("text report", lambda: report("text").write(sieved.kept, summary, text))
+    steps.timed("JSON report", lambda: report("json").write(sieved.kept, summary, document))
+    steps.timed("reading the JSON again", lambda: read_document(document.getvalue()))
+    sizes = f"text {text.tell() / 1e6:.1f} MB, JSON {document.tell() / 1e6:.1f} MB"
+    told = f"{machine()}\n\n{len(merged_list):,} findings; {sizes}.\n\n"
+    published(told + table(["step", "s"], steps.rows), "findings", options.write)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else COUNT)
+    main()

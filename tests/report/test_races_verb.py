@@ -94,7 +94,10 @@ def test_races_of_a_recording_are_told(races: Races, tmp_path: Path) -> None:
 
 def test_the_document_fits_the_schema(races: Races, tmp_path: Path) -> None:
     recorded(tmp_path / "run")
-    document = json.loads(races("run", "--json", "-").stdout)
+    certain = json.loads(races("run", "--json", "-").stdout)
+    kinds = [finding["kind"] for finding in certain["findings"]]
+    assert sorted(kinds) == ["data-race", "deadlock"]
+    document = json.loads(races("run", "--guesses", "--json", "-").stdout)
     jsonschema.Draft202012Validator(SCHEMA).validate(document)
     kinds = [finding["kind"] for finding in document["findings"]]
     assert sorted(kinds) == ["atomicity", "atomicity", "data-race", "deadlock"]

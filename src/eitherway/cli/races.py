@@ -50,6 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run the recorded command again to trace it, wherever the recording comes from",
     )
+    parser.add_argument(
+        "--guesses",
+        action="store_true",
+        help="also tell what may be meant so: accesses that another can come between",
+    )
     findings_list.add_arguments(parser)
 
 
@@ -83,7 +88,7 @@ def _saved(files: Iterable[str]) -> Found:
 
 def _detected(args: argparse.Namespace) -> Found:
     # late: NumPy and the detectors are not needed for saved findings
-    from eitherway.detect import detect_all
+    from eitherway.detect import CERTAIN, DETECTORS, detect_all
     from eitherway.findings.from_races import findings_of
     from eitherway.recording.read import Recording
 
@@ -93,7 +98,7 @@ def _detected(args: argparse.Namespace) -> Found:
         losses = list(recording.losses)
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     source = Source("eitherway", str(path))
-    races = list(detect_all(trace))
+    races = detect_all(trace, DETECTORS if args.guesses else CERTAIN)
     findings = findings_of(trace, races, source=source, evidence=str(path))
     looked_at = (
         f"looked at {len(trace)} operations by {len(trace.actors)} actors of one run; "
@@ -113,10 +118,10 @@ def _trace_of(recording: "Recording", *, again: bool) -> "Trace":
     kinds = {BlockType[name.upper()] for e in recording.manifest.streams for name in e.holds}
     if has_trace(kinds) or BlockType.CHOICES not in kinds:
         return read_trace(recording)
-    if not (again or recording.path.resolve().is_relative_to(Store.default().root.resolve())):
+    if not (again or _is_own(recording.path, Store.default().root)):
         raise UsageError(
-            f"{recording.path} holds a run without a trace, and is not in your store: to trace it "
-            "is to start what it names",
+            f"{recording.path} holds a run without a trace, and is not in a store of yours: to "
+            "trace it is to start what it names",
             fix=f"eitherway races --again {recording.path}, if you trust it",
         )
     from eitherway.worlds.threads.launch import fix_addresses
@@ -126,6 +131,11 @@ def _trace_of(recording: "Recording", *, again: bool) -> "Trace":
     fix_addresses()
     trace, _ = traced(load(recording))
     return trace
+
+
+def _is_own(path: Path, root: Path) -> bool:
+    """In our store, which only we can look into: one that came with a checkout is not like that."""
+    return path.resolve().is_relative_to(root.resolve()) and not root.stat().st_mode & 0o077
 
 
 def _path_of(name: str | None) -> Path:

@@ -37,16 +37,20 @@ class Detector:
     find: Callable[[Order], list[Race]]
     edges: tuple[EdgeKind, ...]
     worlds: frozenset[World]
+    guesses: bool = False  # about what the program means to do: right programs are named too
 
 
 DETECTORS = (
     Detector("load-store", load_store.find, ALL_EDGES, ALL_WORLDS),
     Detector("wait-wakeups", wait_wakeups.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
     Detector("wakeup-waits", wakeup_waits.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
-    Detector("atomicity", atomicity.find, INHERENT_EDGES, MEMORY_WORLDS),
+    Detector("atomicity", atomicity.find, INHERENT_EDGES, MEMORY_WORLDS, guesses=True),
     Detector("deadlock", deadlock.find, INHERENT_EDGES, ALL_WORLDS),
     Detector("lost-wakeup", lost_wakeup.find, INHERENT_EDGES, MEMORY_WORLDS),
 )
+
+
+CERTAIN = tuple(detector for detector in DETECTORS if not detector.guesses)
 
 
 def detect_all(trace: Trace, detectors: tuple[Detector, ...] = DETECTORS) -> list[Race]:
