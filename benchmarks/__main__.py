@@ -4,7 +4,7 @@
 import subprocess
 import sys
 
-MODULES = ("model", "detect", "findings", "compiling", "threads")
+MODULES = ("model", "detect", "recordings", "findings", "compiling", "threads")
 
 for module in MODULES:
     print(f"--- {module}", flush=True)
