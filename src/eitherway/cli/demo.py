@@ -107,7 +107,7 @@ def _replay_and_record(launch: "Launch", odd: "Ran") -> Path:
     same = sum(not ran.differences(odd) for ran in again)
     switches = len(odd.schedule.switches)
     print(
-        f"\n3. The first that printed the rarest, {switches} switches, done again {REPLAYS} times:"
+        f"\n3. The first with the rarest output, {switches} switches, done again {REPLAYS} times:"
     )
     print(f"   {same} of {REPLAYS} were the same to the bit: output, steps, schedule, input.")
     recorded = Recorded(launch, odd)
