@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the sandbox from the sources at hand, runs it as any user, and looks from outside."""
 
+import ctypes
 import hashlib
 import json
 import os
@@ -29,15 +30,20 @@ def compile_c(sources: Iterable[Path], target: Path, *flags: str) -> Path:
     return target
 
 
-def as_user(user: int, work: Callable[[], Result]) -> Result:
-    """Do it in a process of that user; what it raises is raised here."""
-    if user == os.geteuid():
+def as_user(
+    user: int, work: Callable[[], Result], prepare: Callable[[], None] | None = None
+) -> Result:
+    """Do it in a process of that user; what it raises is raised here.
+
+    `prepare` is done there before, as who we are.
+    """
+    if user == os.geteuid() and not prepare:
         return work()
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _answer(writing, user, work)
+        _answer(writing, user, work, prepare)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         answer = pipe.read()
@@ -48,8 +54,12 @@ def as_user(user: int, work: Callable[[], Result]) -> Result:
     return result  # type: ignore[no-any-return]
 
 
-def _answer(writing: int, user: int, work: Callable[[], Any]) -> None:
+def _answer(
+    writing: int, user: int, work: Callable[[], Any], prepare: Callable[[], None] | None
+) -> None:
     try:
+        if prepare:
+            prepare()
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
@@ -170,3 +180,15 @@ def all_end(descriptors: Iterable[int]) -> bool:
         ended.append(bool(poll.poll(LIMIT_SECONDS * 1000)))
         os.close(descriptor)
     return all(ended)
+
+
+def mount_privately(point: Path) -> None:
+    """A tmpfs there, seen by this process and its children alone; only root can."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    new_mounts, recursive, private = 0x20000, 0x4000, 0x40000
+    if (
+        libc.unshare(new_mounts) < 0
+        or libc.mount(None, b"/", None, recursive | private, None) < 0
+        or libc.mount(b"test", os.fsencode(point), b"tmpfs", 0, b"mode=0777") < 0
+    ):
+        raise OSError(ctypes.get_errno(), f"a private mount at {point}")

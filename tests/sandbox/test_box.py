@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.machine.restrict import restrict
-from tests.sandbox.harness import Place, all_end, as_user, members, watch
+from tests.sandbox.harness import Place, all_end, as_user, members, mount_privately, watch
 
 from eitherway.errors import Unavailable, UsageError
 from eitherway.sandbox import box as box_module
@@ -82,6 +82,7 @@ def within(place: Place, script: str) -> tuple[set[tuple[str, How]], bool, str]:
         ("cp -p keep copy; echo KEEP | head -c 4 > keep; touch -r copy keep; rm copy",
          {("keep", MODIFIED)}),
         ("mkfifo pipe", {("pipe", CREATED)}),
+        ("mkdir d; chmod 0 d", {("d", CREATED)}),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )  # fmt: skip
@@ -98,6 +99,12 @@ def test_reading_changes_nothing(place: Place, script: str) -> None:
     assert not dirty
 
 
+def test_directories_that_may_not_be_read(place: Place) -> None:
+    changes, _, _ = within(place, "chmod 0 dir2; mkdir -p d; echo > d/x; chmod 300 d")
+    assert {("dir2", MODIFIED), ("d", CREATED)} <= changes
+    assert (("d/x", CREATED) in changes) == (place.user == 0)
+
+
 def test_a_renamed_directory(place: Place) -> None:
     changes, _, output = within(place, "mv dir2 dir3; cat dir3/inner")
     assert output == "dir2/inner"
@@ -112,6 +119,47 @@ def test_changes_are_sorted_and_absolute(place: Place) -> None:
             Change(f"{place.work}/b", CREATED),
             Change(f"{place.work}/keep", DELETED),
         ]
+
+
+MOUNT_SCRIPT = """
+cat dir2/mounted keep; echo x > dir2/mounted; echo x > dir/new; echo x > new; rm link
+( echo x > keep ) 2>&- || echo no
+"""
+
+
+def with_mount_below(place: Place) -> tuple[str, set[tuple[str, How]], tuple[str, ...], bool]:
+    os.chdir(place.work)
+    with Sandbox() as box:
+        clean = box.dirty()
+        _, output = shell(box, MOUNT_SCRIPT)
+        return output, told(box, place.work), box.read_only, clean
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount something to look at")
+def test_a_mount_below_the_directory_of_work(place: Place) -> None:
+    (place.work / "link").symlink_to("keep")
+
+    def prepare() -> None:
+        mount_privately(place.work / "dir2")
+        (place.work / "dir2" / "mounted").write_text("outside\n")
+        for path in (place.work / "dir2" / "mounted", place.work / "link"):
+            os.chown(path, place.user, place.user, follow_symlinks=False)
+
+    output, changes, read_only, dirty = as_user(
+        place.user, lambda: with_mount_below(place), prepare
+    )
+    expected = {("dir2/mounted", MODIFIED), ("dir/new", CREATED), ("new", CREATED),
+                ("link", DELETED)}  # fmt: skip
+    assert not dirty
+    if place.user == 0:
+        assert output == "outside\nkeep"
+        assert changes == expected | {("keep", MODIFIED)}
+    else:  # the directory has a mount below it, so it is mirrored and its files are only shown
+        assert output == "outside\nkeepno\n"
+        assert changes == expected
+        assert str(place.work / "keep") in read_only
+    assert (place.work / "keep").read_text() == "keep"
+    assert (place.work / "link").is_symlink()
 
 
 def reset_again(place: Place) -> None:

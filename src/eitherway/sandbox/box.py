@@ -107,7 +107,8 @@ class Sandbox:
         """Whether anything is left that the start did not have: something written, a process.
 
         Commands that popen started and that still run do not count, nor do their children. True may
-        come for what is as before again; False is certain.
+        come for what is as before again; False is certain. Shared memory and queues that have no
+        files, and what the network remembers of closed connections, are not looked at.
         """
         return bool(self._layers and self._layers.dirty()) or bool(self.strays())
 
@@ -204,7 +205,7 @@ def _start_keeper(words: list[str]) -> tuple[socket.socket, subprocess.Popen[byt
 
 def _children(process: int) -> list[int]:
     try:
-        text = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
+        text = Path(f"/proc/{process}/task/{process}/children").read_bytes()
         return [int(word) for word in text.split()]
     except FileNotFoundError:
         return _children_by_search(process)

@@ -62,22 +62,46 @@ class _Seen:
 
 
 def changes(layers: Layers) -> list[Change]:
-    """All changes, by path."""
+    """All changes, by path. Of a directory that the caller may not read only itself is named."""
     placed = {layer.path for layer in layers.list}
     found: set[Change] = set()
     for layer, descriptor in layers.written:
-        found.update(_of_layer(layer, descriptor, placed))
+        try:
+            with _Seen(descriptor, ".").open(os.O_DIRECTORY) as readable:
+                found.update(_of_layer(layer, readable, placed))
+        except PermissionError:
+            if layers.is_changed(layer):
+                found.add(Change(layer.path, How.MODIFIED))
     return sorted(found)
 
 
 def _of_layer(layer: Layer, descriptor: int, placed: set[str]) -> Iterator[Change]:
+    if layer.what is What.MIRROR:
+        yield from _of_mirror(descriptor, layer.path, placed)
+        return
     for name in os.listdir(descriptor):
         path = os.path.join(layer.path, name)
-        if layer.what is What.UPPER:
-            yield from _of_upper(_Seen(descriptor, name), path, path, layer.path)
-        elif path not in placed and not os.path.lexists(path):
-            # The rest of a mirror are places of mounts, and those cannot be deleted or replaced.
-            yield from _of_upper(_Seen(descriptor, name), path, None, layer.path)
+        yield from _of_upper(_Seen(descriptor, name), path, path, layer.path)
+
+
+def _of_mirror(descriptor: int, top: str, placed: set[str]) -> Iterator[Change]:
+    """Links can go and anything can come; the rest are places of mounts, and those stay."""
+    names = set(os.listdir(descriptor))
+    for name in _names(top) - names:
+        if os.path.islink(os.path.join(top, name)):
+            yield Change(os.path.join(top, name), How.DELETED)
+    for name in names:
+        path, seen = os.path.join(top, name), _Seen(descriptor, name)
+        if path in placed:
+            continue
+        if not os.path.lexists(path):
+            yield from _of_upper(seen, path, None, top)
+        elif os.path.islink(path) and not _is_link_to(seen, os.readlink(path)):
+            yield Change(path, How.MODIFIED)
+
+
+def _is_link_to(seen: _Seen, target: str) -> bool:
+    return stat.S_ISLNK(seen.stat().st_mode) and seen.target() == target
 
 
 def _of_upper(seen: _Seen, path: str, below: str | None, top: str) -> Iterator[Change]:
@@ -88,8 +112,12 @@ def _of_upper(seen: _Seen, path: str, below: str | None, top: str) -> Iterator[C
             yield Change(path, How.DELETED)
     elif stat.S_ISDIR(inside.st_mode):
         yield from _of_itself(seen, path, inside, outside)
-        with seen.open(os.O_DIRECTORY) as descriptor:
-            yield from _of_entries(descriptor, path, _origin(descriptor, below, top), top)
+        try:
+            with seen.open(os.O_DIRECTORY) as descriptor:
+                yield from _of_entries(descriptor, path, _origin(descriptor, below, top), top)
+        except PermissionError:
+            if outside:
+                yield Change(path, How.MODIFIED)
     else:
         yield from _of_itself(seen, path, inside, outside)
 
@@ -140,7 +168,7 @@ def _names(path: str | None) -> set[str]:
     """Entries of a directory; none when there is no such directory."""
     try:
         return set(os.listdir(path)) if path and not os.path.islink(path) else set()
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return set()
 
 

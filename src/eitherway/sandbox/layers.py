@@ -51,7 +51,8 @@ class Layers:
         self._clean = self._marks()
 
     def _open(self, place: str) -> int:
-        descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY, dir_fd=self.directory)
+        # A directory that the caller may not read outside has a layer that it may not read.
+        descriptor = os.open(place, os.O_PATH | os.O_DIRECTORY, dir_fd=self.directory)
         self._stack.callback(os.close, descriptor)
         return descriptor
 
@@ -61,6 +62,11 @@ class Layers:
         Every change below an upper directory needs an entry in it, and none was there at the start.
         """
         return self._marks() != self._clean
+
+    def is_changed(self, layer: Layer) -> bool:
+        """Whether anything was written in one of them."""
+        index = next(i for i, (known, _) in enumerate(self.written) if known == layer)
+        return self._marks()[index] != self._clean[index]
 
     def _marks(self) -> list[Mark]:
         return [_mark(descriptor) for _, descriptor in self.written]
