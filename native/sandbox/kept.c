@@ -85,7 +85,7 @@ struct kept *kept_find(void) {
         if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(all))
             failed = keep_one(kept, atoi(entry->d_name));
     closedir(all);
-    return kept;
+    return failed ? NULL : kept;
 }
 
 static int reopen(const struct one *one) {
