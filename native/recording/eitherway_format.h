@@ -56,6 +56,8 @@ enum ew_message_number {
   EW_MESSAGE_RUN = 256, /* To a runtime that serves: fork and run the program once. With it come the descriptors for standard input, output and error, then those of the schedule and the input to note, then, for a replay, of those to follow. Options follow, as in EITHERWAY_OPTIONS. */
   EW_MESSAGE_STARTED = 257, /* The run has begun. */
   EW_MESSAGE_ENDED = 258, /* The run is over and its process is gone. */
+  EW_MESSAGE_SURVEY = 259, /* To a runtime that serves: run the program for each of several seeds in a row, and keep of each run only one row. Descriptors as for a run that is no replay, then that of memory for the rows. Options follow; the seed among them is the first. */
+  EW_MESSAGE_SURVEYED = 260, /* All rows are there. No payload. */
 };
 
 /* What an operation does (model/words.py OpKind). */
@@ -363,6 +365,53 @@ _Static_assert(offsetof(struct ew_control_header, version) == 4, "control_header
 _Static_assert(offsetof(struct ew_control_header, type) == 6, "control_header.type");
 _Static_assert(offsetof(struct ew_control_header, sequence) == 8, "control_header.sequence");
 _Static_assert(offsetof(struct ew_control_header, length) == 12, "control_header.length");
+
+/* How much to run; the options follow. */
+struct ew_control_survey {
+  uint64_t first; /* Seed of the first run; the others follow one by one. */
+  uint32_t count; /* How many runs; that many rows have room. */
+  uint32_t descriptors; /* How many came with the message: 6. */
+  uint32_t reserved; /* 0. */
+  uint32_t length; /* Length of the options. [bytes] */
+};
+_Static_assert(sizeof(struct ew_control_survey) == 24, "control_survey");
+_Static_assert(offsetof(struct ew_control_survey, first) == 0, "control_survey.first");
+_Static_assert(offsetof(struct ew_control_survey, count) == 8, "control_survey.count");
+_Static_assert(offsetof(struct ew_control_survey, descriptors) == 12, "control_survey.descriptors");
+_Static_assert(offsetof(struct ew_control_survey, reserved) == 16, "control_survey.reserved");
+_Static_assert(offsetof(struct ew_control_survey, length) == 20, "control_survey.length");
+
+/* How far a survey has come; the rows follow. */
+struct ew_survey_head {
+  uint64_t done; /* Rows that are there; written after the row. */
+  uint64_t pid; /* Of the run under way, in the runtime's pid namespace. */
+};
+_Static_assert(sizeof(struct ew_survey_head) == 16, "survey_head");
+_Static_assert(offsetof(struct ew_survey_head, done) == 0, "survey_head.done");
+_Static_assert(offsetof(struct ew_survey_head, pid) == 8, "survey_head.pid");
+
+/* One run. A run of the same seed is the same run, so whoever wants to know more asks for it. */
+struct ew_survey_row {
+  uint64_t seed; /* Which. */
+  uint64_t steps; /* How long it was. */
+  uint64_t schedule; /* Hash of its schedule. */
+  uint64_t out_size; /* Of standard output. [bytes] */
+  uint64_t out_hash; /* FNV-1a, 64 bit. */
+  uint64_t err_size; /* Of standard error. [bytes] */
+  uint64_t err_hash; /* Likewise. */
+  uint32_t status; /* As wait4 tells it. */
+  uint32_t reserved; /* 0. */
+};
+_Static_assert(sizeof(struct ew_survey_row) == 64, "survey_row");
+_Static_assert(offsetof(struct ew_survey_row, seed) == 0, "survey_row.seed");
+_Static_assert(offsetof(struct ew_survey_row, steps) == 8, "survey_row.steps");
+_Static_assert(offsetof(struct ew_survey_row, schedule) == 16, "survey_row.schedule");
+_Static_assert(offsetof(struct ew_survey_row, out_size) == 24, "survey_row.out_size");
+_Static_assert(offsetof(struct ew_survey_row, out_hash) == 32, "survey_row.out_hash");
+_Static_assert(offsetof(struct ew_survey_row, err_size) == 40, "survey_row.err_size");
+_Static_assert(offsetof(struct ew_survey_row, err_hash) == 48, "survey_row.err_hash");
+_Static_assert(offsetof(struct ew_survey_row, status) == 56, "survey_row.status");
+_Static_assert(offsetof(struct ew_survey_row, reserved) == 60, "survey_row.reserved");
 
 /* What to run; the options follow. */
 struct ew_control_run {

@@ -8,12 +8,16 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #define DESCRIPTORS_MAX 7
+#define SURVEY_DESCRIPTORS 6
 
 static int control;
 static uint32_t sent;
@@ -34,6 +38,8 @@ static void send_message(uint16_t type, const void *payload, uint32_t length) {
 struct request {
     int descriptors[DESCRIPTORS_MAX];
     uint32_t descriptor_count;
+    uint64_t first; // seed
+    uint32_t count; // of runs of a survey; 0: one run
     char options[8192];
 };
 
@@ -63,24 +69,51 @@ static void receive(void *buffer, size_t size, struct request *request) {
     }
 }
 
-// Waits for a run; anything else on this socket is a bug of the other end.
+static void receive_options(uint32_t length, struct request *request) {
+    if (length >= sizeof request->options)
+        ew_bug("the control socket sends longer options than there can be");
+    receive(request->options, length, request);
+    request->options[length] = 0;
+}
+
+static void await_run(uint32_t length, struct request *request) {
+    struct ew_control_run run;
+    if (length < sizeof run)
+        ew_bug("the control socket sends half a message");
+    receive(&run, sizeof run, request);
+    receive_options(length - (uint32_t)sizeof run, request);
+    if (request->descriptor_count < 5 || request->descriptor_count != run.descriptors)
+        ew_bug("a run came without its descriptors");
+    request->count = 0;
+}
+
+static void await_survey(uint32_t length, struct request *request) {
+    struct ew_control_survey survey;
+    if (length < sizeof survey)
+        ew_bug("the control socket sends half a message");
+    receive(&survey, sizeof survey, request);
+    receive_options(length - (uint32_t)sizeof survey, request);
+    if (request->descriptor_count != SURVEY_DESCRIPTORS)
+        ew_bug("a survey came without its descriptors");
+    request->first = survey.first;
+    request->count = survey.count;
+}
+
+// Waits for a request; anything else on this socket is a bug of the other end.
 static void await(struct request *request) {
     struct ew_control_header header;
-    struct ew_control_run run;
     request->descriptor_count = 0;
     receive(&header, sizeof header, request);
     if (header.magic != EW_CONTROL_MAGIC || header.version != EW_CONTROL_VERSION)
         ew_bug("the control socket speaks another language");
     if (header.type == EW_MESSAGE_STOP)
         raw1(SYS_exit_group, 0);
-    if (header.type != EW_MESSAGE_RUN || header.length < sizeof run ||
-        header.length - sizeof run >= sizeof request->options)
+    if (header.type == EW_MESSAGE_RUN)
+        await_run(header.length, request);
+    else if (header.type == EW_MESSAGE_SURVEY)
+        await_survey(header.length, request);
+    else
         ew_bug("the control socket asks for something that is not known");
-    receive(&run, sizeof run, request);
-    receive(request->options, header.length - sizeof run, request);
-    request->options[header.length - sizeof run] = 0;
-    if (request->descriptor_count < 5 || request->descriptor_count != run.descriptors)
-        ew_bug("a run came without its descriptors");
 }
 
 static void close_all(const struct request *request) {
@@ -100,16 +133,23 @@ static void become(const struct request *request, struct ew_options *options) {
     options->record = request->descriptors[3];
     options->inputs = request->descriptors[4];
     bool replays = request->descriptor_count == DESCRIPTORS_MAX;
+    if (request->descriptor_count == SURVEY_DESCRIPTORS)
+        raw1(SYS_close, request->descriptors[5]);
     options->replay = replays ? request->descriptors[5] : -1;
     options->given = replays ? request->descriptors[6] : -1;
 }
 
-static void tell_end(uint32_t pid) {
-    struct rusage usage;
+static uint32_t wait_for(uint32_t pid, struct rusage *usage) {
     uint32_t status = 0;
-    while (raw6(SYS_wait4, pid, (long)&status, 0, (long)&usage, 0, 0) == -EINTR)
+    while (raw6(SYS_wait4, pid, (long)&status, 0, (long)usage, 0, 0) == -EINTR)
         ;
     raw3(SYS_kill, -(long)pid, SIGKILL, 0); // whatever it left behind
+    return status;
+}
+
+static void tell_end(uint32_t pid) {
+    struct rusage usage;
+    uint32_t status = wait_for(pid, &usage);
     struct ew_control_ended ended = {
         .pid = pid,
         .status = status,
@@ -119,6 +159,98 @@ static void tell_end(uint32_t pid) {
     send_message(EW_MESSAGE_ENDED, &ended, sizeof ended);
 }
 
+static uint32_t fork_run(void) {
+    long pid = raw6(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);
+    if (pid < 0)
+        ew_cannot("the fork server cannot fork");
+    return (uint32_t)pid;
+}
+
+// Returns true in the forked process.
+static bool serve_run(const struct request *request, struct ew_options *options) {
+    uint32_t pid = fork_run();
+    if (pid == 0) {
+        become(request, options);
+        return true;
+    }
+    struct ew_control_started started = {.pid = pid};
+    send_message(EW_MESSAGE_STARTED, &started, sizeof started);
+    tell_end(pid);
+    return false;
+}
+
+// --- surveys
+
+static void *map_shared(int descriptor) {
+    struct stat status;
+    raw3(SYS_fstat, descriptor, (long)&status, 0);
+    long address = raw6(SYS_mmap, 0, status.st_size, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+    if (address < 0 && address > -4096)
+        ew_cannot("the memory of a survey cannot be mapped");
+    return (void *)address;
+}
+
+static void unmap_shared(void *address, int descriptor) {
+    struct stat status;
+    raw3(SYS_fstat, descriptor, (long)&status, 0);
+    raw3(SYS_munmap, (long)address, status.st_size, 0);
+}
+
+// What the next run reads and writes is as it was before the first.
+static void rewind_all(const struct request *request, struct ew_schedule_head *schedule,
+                       struct ew_inputs_head *inputs) {
+    *schedule = (struct ew_schedule_head){.room = schedule->room};
+    *inputs = (struct ew_inputs_head){.room = inputs->room};
+    for (int i = 0; i < 3; i++)
+        raw3(SYS_lseek, request->descriptors[i], 0, SEEK_SET);
+}
+
+// Size and hash of what was written, which is then forgotten.
+static void take_output(int descriptor, uint64_t *size, uint64_t *hash) {
+    static uint8_t buffer[1 << 16];
+    *size = 0;
+    *hash = 0xCBF29CE484222325u; // FNV-1a
+    for (long got;
+         (got = raw6(SYS_pread64, descriptor, (long)buffer, sizeof buffer, (long)*size, 0, 0)) > 0;
+         *size += (uint64_t)got)
+        for (long i = 0; i < got; i++)
+            *hash = (*hash ^ buffer[i]) * 0x100000001B3u;
+    if (*size)
+        raw3(SYS_ftruncate, descriptor, 0, 0);
+}
+
+static bool serve_survey(const struct request *request, struct ew_options *options) {
+    struct ew_schedule_head *schedule = map_shared(request->descriptors[3]);
+    struct ew_inputs_head *inputs = map_shared(request->descriptors[4]);
+    struct ew_survey_head *head = map_shared(request->descriptors[5]);
+    struct ew_survey_row *rows = (struct ew_survey_row *)(head + 1);
+    for (uint32_t i = 0; i < request->count; i++) {
+        struct rusage usage;
+        struct ew_survey_row row = {.seed = request->first + i};
+        rewind_all(request, schedule, inputs);
+        uint32_t pid = fork_run();
+        if (pid == 0) {
+            become(request, options);
+            options->seed = row.seed;
+            return true;
+        }
+        head->pid = pid;
+        row.status = wait_for(pid, &usage);
+        row.steps = schedule->steps;
+        row.schedule = schedule->hash;
+        take_output(request->descriptors[1], &row.out_size, &row.out_hash);
+        take_output(request->descriptors[2], &row.err_size, &row.err_hash);
+        rows[i] = row;
+        head->done = i + 1;
+    }
+    unmap_shared(schedule, request->descriptors[3]);
+    unmap_shared(inputs, request->descriptors[4]);
+    unmap_shared(head, request->descriptors[5]);
+    send_message(EW_MESSAGE_SURVEYED, NULL, 0);
+    return false;
+}
+
 void ew_serve(int socket, struct ew_options *options) {
     static struct request request;
     control = socket;
@@ -126,16 +258,8 @@ void ew_serve(int socket, struct ew_options *options) {
     send_message(EW_MESSAGE_HELLO, &hello, sizeof hello);
     for (;;) {
         await(&request);
-        long pid = raw6(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);
-        if (pid == 0) {
-            become(&request, options);
+        if ((request.count ? serve_survey : serve_run)(&request, options))
             return;
-        }
-        if (pid < 0)
-            ew_cannot("the fork server cannot fork");
         close_all(&request);
-        struct ew_control_started started = {.pid = (uint32_t)pid};
-        send_message(EW_MESSAGE_STARTED, &started, sizeof started);
-        tell_end((uint32_t)pid);
     }
 }

@@ -63,6 +63,8 @@ class MessageType(IntEnum):
     RUN = 256
     STARTED = 257
     ENDED = 258
+    SURVEY = 259
+    SURVEYED = 260
 
 
 BLOCK_HEADER = struct.Struct("<4sHHIIII")
@@ -86,6 +88,9 @@ SCHEDULE_SWITCH = struct.Struct("<QII")
 INPUTS_HEAD = struct.Struct("<QQ")
 INPUTS_ITEM = struct.Struct("<IIQ")
 CONTROL_HEADER = struct.Struct("<4sHHII")
+CONTROL_SURVEY = struct.Struct("<QIIII")
+SURVEY_HEAD = struct.Struct("<QQ")
+SURVEY_ROW = struct.Struct("<QQQQQQQII")
 CONTROL_RUN = struct.Struct("<II")
 CONTROL_STARTED = struct.Struct("<II")
 CONTROL_ENDED = struct.Struct("<IIQQQ")

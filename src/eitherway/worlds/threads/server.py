@@ -10,20 +10,38 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from eitherway.errors import Unavailable
+from eitherway.model.trace import Table
 from eitherway.recording.control import Decoder, Message
 from eitherway.recording.layout import (
     CONTROL_ENDED,
     CONTROL_HELLO,
     CONTROL_RUN,
     CONTROL_STARTED,
+    CONTROL_SURVEY,
+    SURVEY_HEAD,
     MessageType,
 )
 from eitherway.worlds.threads.captured import Capture, Captured
 from eitherway.worlds.threads.launch import Launch, options_text
 from eitherway.worlds.threads.run import Memories, Ran
-from eitherway.worlds.threads.shared import memory, parts
+from eitherway.worlds.threads.shared import content, memory, parts
 
+SURVEY_ROW = np.dtype(
+    [
+        ("seed", "<u8"),
+        ("steps", "<u8"),
+        ("schedule", "<u8"),
+        ("out_size", "<u8"),
+        ("out_hash", "<u8"),
+        ("err_size", "<u8"),
+        ("err_hash", "<u8"),
+        ("status", "<u4"),
+        ("reserved", "<u4"),
+    ]
+)
 _AT_ONCE = 4096  # bytes; the answers of a runtime are a few dozen
 
 
@@ -73,10 +91,30 @@ class Server:
         status = os.waitstatus_to_exitcode(ended[1])
         return self._memories.ran(status, *map(_captured, self._outputs))
 
+    def survey(self, seeds: range, scheduler: str = "random-walk") -> Table:
+        """A row (SURVEY_ROW) for each seed; many times faster than asking one by one."""
+        tail = os.fsencode(options_text({"scheduler": scheduler}))
+        size = SURVEY_HEAD.size + len(seeds) * SURVEY_ROW.itemsize
+        for descriptor in self._outputs:
+            os.ftruncate(descriptor, 0)
+        with (
+            self._memories.options(None) as shared,
+            memory("survey", SURVEY_HEAD.pack(0, 0), size) as rows,
+        ):
+            descriptors = [self._input, *self._outputs, *shared.values(), rows]
+            head = (seeds.start, len(seeds), len(descriptors), 0, len(tail))
+            self._send(MessageType.SURVEY, CONTROL_SURVEY.pack(*head) + tail, descriptors)
+            self._receive(MessageType.SURVEYED, 0)
+            data = content(rows, SURVEY_HEAD.size, size)
+            return np.frombuffer(data, dtype=SURVEY_ROW)
+
     def _send_run(self, options: str, descriptors: list[int]) -> None:
         tail = os.fsencode(options)
         payload = CONTROL_RUN.pack(len(descriptors), len(tail)) + tail
-        message = Message(MessageType.RUN, payload, self._sent)
+        self._send(MessageType.RUN, payload, descriptors)
+
+    def _send(self, kind: MessageType, payload: bytes, descriptors: list[int]) -> None:
+        message = Message(kind, payload, self._sent)
         self._sent += 1
         rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
         try:
