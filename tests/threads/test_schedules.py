@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A seed names a schedule, a schedule replays exactly, and a trace tells what happened in it."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -56,6 +57,18 @@ def test_a_schedule_replays_exactly(bank: Launch, server: Server) -> None:
         first = server.run(seed=seed)
         assert server.run(replay=first).differences(first) == []
     assert run(bank, replay=first).differences(first) == []
+
+
+def test_a_survey_tells_of_each_seed_what_its_run_does(server: Server) -> None:
+    rows = server.survey(range(40, 60))
+    assert rows["seed"].tolist() == list(range(40, 60))
+    for row in rows:
+        ran = server.run(seed=int(row["seed"]))
+        assert (row["schedule"], row["steps"]) == (ran.schedule.hash, ran.schedule.steps)
+        assert (row["out_size"], row["err_size"]) == (ran.out.size, ran.err.size)
+        assert os.waitstatus_to_exitcode(int(row["status"])) == ran.status
+    hashes = {int(row["out_hash"]) for row in server.survey(range(100))}
+    assert len(hashes) == len({server.run(seed=seed).out for seed in range(100)})
 
 
 def test_seeds_reach_more_than_one_outcome(server: Server) -> None:
