@@ -21,7 +21,17 @@ MAY_KNOW = {
     "findings": {"model", "detect"},
     "report": {"model", "findings"},
     "worlds": {"model", "recording", "symbols", "machine", "sandbox"},
-    "cli": {"model", "detect", "recording", "symbols", "machine", "findings", "report", "worlds"},
+    "cli": {
+        "model",
+        "detect",
+        "recording",
+        "symbols",
+        "machine",
+        "sandbox",
+        "findings",
+        "report",
+        "worlds",
+    },
 }
 COMMON = {"errors", "installed", "__version__"}
 

@@ -79,18 +79,24 @@ def _excerpt(source: Path) -> list[str]:
 
 def _run_many(launch: "Launch", first: int) -> "Ran":
     """Run schedule after schedule; the first run that printed what was printed least often."""
-    from eitherway.worlds.threads.server import Server
+    from eitherway.sandbox.box import Sandbox
+    from eitherway.worlds.threads.explorer import Explorer
 
-    runs: dict[bytes, Ran] = {}
-    seen: Counter[bytes] = Counter()
-    with Server(launch, threads=2) as server:
-        for seed in range(first, first + SCHEDULES):
-            ran = server.run(seed=seed)
-            seen[ran.out.beginning] += 1
-            runs.setdefault(ran.out.beginning, ran)
-    print(f"\n2. The same program, {SCHEDULES} schedules: what it printed, and how often.\n")
-    for output, count in seen.most_common():
-        print(f"   {count:>4}  {output.decode(errors='replace').strip()}")
+    runs: dict[int, Ran] = {}
+    seen: Counter[int] = Counter()
+    with Sandbox(require=()) as box, Explorer(launch, box, threads=2) as explorer:
+        rows = explorer.survey(range(first, first + SCHEDULES))
+        for number, seed in enumerate(rows["seed"].tolist()):
+            key = int(rows["out_hash"][number])
+            seen[key] += 1
+            if key not in runs:
+                runs[key] = explorer.run(seed=seed)
+        isolation = box.isolation
+    print(f"\n2. The same program, {SCHEDULES} schedules: what it printed, and how often.")
+    print(f"   (isolated by {isolation})\n")
+    for key, count in seen.most_common():
+        output = runs[key].out.beginning.decode(errors="replace").strip()
+        print(f"   {count:>4}  {output}")
     if len(seen) == 1:
         print("\n   All printed the same.")
     rarest = seen.most_common()[-1][0]

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 from collections import deque
+from collections.abc import Callable
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
@@ -42,18 +43,22 @@ SURVEY_ROW = np.dtype(
         ("reserved", "<u4"),
     ]
 )
+Popen = Callable[..., "subprocess.Popen[bytes]"]  # subprocess.Popen, or a sandbox's own
+
 _AT_ONCE = 4096  # bytes; the answers of a runtime are a few dozen
 
 
 class Server:
     """A loaded program that runs as often as asked, one run at a time."""
 
-    def __init__(self, launch: Launch, *, threads: int = 0) -> None:
+    def __init__(
+        self, launch: Launch, *, threads: int = 0, popen: Popen = subprocess.Popen
+    ) -> None:
         """Start it; `threads` are made ready before the first run."""
         ours, theirs = socket.socketpair()
         with theirs:
             number = theirs.fileno()
-            self._process = subprocess.Popen(
+            self._process = popen(
                 launch.command,
                 cwd=launch.directory,
                 env=launch.environment_with({"server": number, "threads": threads}),

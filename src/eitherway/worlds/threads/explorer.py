@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a program under many schedules, each as if it were the first.
+
+A fork server lives in a sandbox. What a run writes goes to the sandbox's own layer; when it was
+written to, the sandbox is made anew and the server with it. Most runs of most programs write
+nothing, so seeds are run in batches, and a batch that wrote is done again seed by seed.
+"""
+
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from eitherway.model.trace import Table
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.server import Server
+
+BATCH = 64
+
+
+class Explorer:
+    """A program to be run many ways; the sandbox stays the caller's."""
+
+    def __init__(self, launch: Launch, box: Sandbox, *, threads: int = 0) -> None:
+        """Start a server in the sandbox; `threads` are made ready before each run."""
+        self._launch = launch
+        self._box = box
+        self._threads = threads
+        self._server = self._start()
+
+    def run(
+        self, *, seed: int = 0, scheduler: str = "random-walk", replay: Ran | None = None
+    ) -> Ran:
+        """One run, with everything that is needed to do it again."""
+        ran = self._server.run(seed=seed, scheduler=scheduler, replay=replay)
+        self._clean()
+        return ran
+
+    def survey(self, seeds: range, scheduler: str = "random-walk") -> Table:
+        """A row of `server.SURVEY_ROW` for each seed."""
+        return np.concatenate(list(self._batches(seeds, scheduler)))
+
+    def _batches(self, seeds: range, scheduler: str) -> Iterator[Table]:
+        for start in range(0, len(seeds), BATCH):
+            batch = seeds[start : start + BATCH]
+            rows = self._server.survey(batch, scheduler)
+            if len(batch) > 1 and self._clean():
+                rows = np.concatenate([self._alone(seed, scheduler) for seed in batch])
+            yield rows
+
+    def _alone(self, seed: int, scheduler: str) -> Table:
+        row = self._server.survey(range(seed, seed + 1), scheduler)
+        self._clean()
+        return row
+
+    def _clean(self) -> bool:
+        """Forget what was written; whether anything was."""
+        if not self._box.dirty():
+            return False
+        self._server.close()
+        self._box.reset()
+        self._server = self._start()
+        return True
+
+    def _start(self) -> Server:
+        return Server(self._launch, threads=self._threads, popen=self._box.popen)
+
+    def close(self) -> None:
+        """End the server."""
+        self._server.close()
+
+    def __enter__(self) -> Self:
+        """Closed at the end of the block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Closes it."""
+        self.close()
