@@ -24,9 +24,13 @@ static void *map(int descriptor, int protection, int flags) {
     return (void *)address;
 }
 
-void ew_input_record(int descriptor) {
-    head = map(descriptor, PROT_READ | PROT_WRITE, MAP_SHARED);
+void ew_input_record_at(struct ew_inputs_head *memory) {
+    head = memory;
     items = (char *)(head + 1);
+}
+
+void ew_input_record(int descriptor) {
+    ew_input_record_at(map(descriptor, PROT_READ | PROT_WRITE, MAP_SHARED));
 }
 
 void ew_input_replay(int descriptor) {

@@ -17,6 +17,7 @@ extern bool ew_replaying;
 
 // Descriptors of memory laid out as struct ew_inputs_head says; they are closed.
 void ew_input_record(int descriptor);
+void ew_input_record_at(struct ew_inputs_head *memory);
 void ew_input_replay(int descriptor);
 
 void ew_input_forked(void); // in the child: it is neither recorded nor a replay

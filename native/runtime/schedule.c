@@ -23,9 +23,13 @@ static void *map(int descriptor, int protection, int flags) {
     return (void *)address;
 }
 
-void ew_schedule_record(int descriptor) {
-    head = map(descriptor, PROT_READ | PROT_WRITE, MAP_SHARED);
+void ew_schedule_record_at(struct ew_schedule_head *memory) {
+    head = memory;
     made = (struct ew_schedule_switch *)(head + 1);
+}
+
+void ew_schedule_record(int descriptor) {
+    ew_schedule_record_at(map(descriptor, PROT_READ | PROT_WRITE, MAP_SHARED));
 }
 
 void ew_schedule_replay(int descriptor) {

@@ -16,6 +16,7 @@ enum {
 
 // Descriptors of memory laid out as struct ew_schedule_head says; they are closed.
 void ew_schedule_record(int descriptor);
+void ew_schedule_record_at(struct ew_schedule_head *memory);
 void ew_schedule_replay(int descriptor);
 
 void ew_schedule_forked(void); // the child's schedule is its own: neither kept nor followed

@@ -4,6 +4,8 @@
 // It stands before the first constructor, so a run sees everything from its beginning. The fork is
 // the bare system call: libc does not know of it, and its threads' control blocks stay as they are.
 #include "server.h"
+#include "input.h"
+#include "schedule.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -220,6 +222,16 @@ static void take_output(int descriptor, uint64_t *size, uint64_t *hash) {
         raw3(SYS_ftruncate, descriptor, 0, 0);
 }
 
+// The forked process has them already.
+static void take_memories(struct ew_options *options, struct ew_schedule_head *schedule,
+                          struct ew_inputs_head *inputs) {
+    raw1(SYS_close, options->record);
+    raw1(SYS_close, options->inputs);
+    options->record = options->inputs = -1;
+    ew_schedule_record_at(schedule);
+    ew_input_record_at(inputs);
+}
+
 static bool serve_survey(const struct request *request, struct ew_options *options) {
     struct ew_schedule_head *schedule = map_shared(request->descriptors[3]);
     struct ew_inputs_head *inputs = map_shared(request->descriptors[4]);
@@ -232,6 +244,7 @@ static bool serve_survey(const struct request *request, struct ew_options *optio
         uint32_t pid = fork_run();
         if (pid == 0) {
             become(request, options);
+            take_memories(options, schedule, inputs);
             options->seed = row.seed;
             return true;
         }

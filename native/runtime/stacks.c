@@ -2,6 +2,7 @@
 // Stacks that threads run on, each with its shadow of return addresses.
 #include "stacks.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -17,14 +18,25 @@ size_t ew_frames_bytes(size_t stack_size) {
     return pages(stack_size / 16 * sizeof(uintptr_t)) + PAGE;
 }
 
-static size_t default_size(void) {
+static size_t default_size;
+
+static void ask_default_size(void) {
     pthread_attr_t defaults;
-    size_t size = 8ul << 20;
+    default_size = 8ul << 20;
     if (pthread_getattr_default_np(&defaults) == 0) {
-        pthread_attr_getstacksize(&defaults, &size);
+        pthread_attr_getstacksize(&defaults, &default_size);
         pthread_attr_destroy(&defaults);
     }
-    return size;
+    default_size = pages(default_size);
+}
+
+EW_EXPORT int pthread_setattr_default_np(const pthread_attr_t *attributes) {
+    static int (*real)(const pthread_attr_t *);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "pthread_setattr_default_np");
+    int error = real(attributes);
+    ask_default_size();
+    return error;
 }
 
 // The stack that the program has given for the thread, or NULL.
@@ -51,7 +63,54 @@ static int use_given(struct ew_thread *thread, void *stack, size_t size) {
     return thread->frames_base ? 0 : EAGAIN;
 }
 
-// One mapping: shadow, guard, stack.
+// --- stacks of the usual size serve again, as glibc's do
+
+static struct spare {
+    struct spare *next;
+    size_t size; // of the mapping
+} *spares;       // each lies at the upper end of its stack
+static uint32_t spare_count;
+#define SPARES_MAX 64
+#define USUAL_GUARD PAGE
+
+static size_t usual_mapping(void) {
+    return USUAL_GUARD + default_size + ew_frames_bytes(default_size);
+}
+
+static struct spare *spare_of(char *memory) {
+    return (struct spare *)(memory + USUAL_GUARD + default_size) - 1;
+}
+
+static void keep_spare(char *memory) {
+    struct spare *spare = spare_of(memory);
+    *spare = (struct spare){spares, usual_mapping()};
+    spares = spare;
+    spare_count++;
+}
+
+static char *take_spare(void) {
+    struct spare *spare = spares;
+    if (!spare || spare->size != usual_mapping())
+        return NULL;
+    spares = spare->next;
+    spare_count--;
+    *spare = (struct spare){0};
+    return (char *)(spare + 1) - default_size - USUAL_GUARD;
+}
+
+// One mapping: guard, stack, shadow. What is used of the last two lies side by side.
+static char *map_stack(size_t size, size_t guard) {
+    char *memory = reserve(guard + size + ew_frames_bytes(size));
+    if (memory && guard)
+        raw3(SYS_mprotect, (long)memory, (long)guard, PROT_NONE);
+    return memory;
+}
+
+void ew_stacks_prepare(uint32_t count) {
+    for (char *memory; count-- && (memory = map_stack(default_size, USUAL_GUARD));)
+        keep_spare(memory);
+}
+
 int ew_stack_create(struct ew_thread *thread, const pthread_attr_t *attributes) {
     size_t size = 0, guard = PAGE;
     void *given = given_stack(attributes, &size);
@@ -59,28 +118,33 @@ int ew_stack_create(struct ew_thread *thread, const pthread_attr_t *attributes) 
         return use_given(thread, given, size);
     if (attributes)
         pthread_attr_getguardsize(attributes, &guard);
-    size = pages(size ? size : default_size());
+    size = size ? pages(size) : default_size;
     guard = pages(guard);
-    size_t shadow = ew_frames_bytes(size);
-    if (shadow + guard + size < size)
+    if (guard + size + ew_frames_bytes(size) < size)
         return EAGAIN;
-    char *memory = reserve(shadow + guard + size);
+    char *memory = size == default_size && guard == USUAL_GUARD ? take_spare() : NULL;
+    if (!memory)
+        memory = map_stack(size, guard);
     if (!memory)
         return EAGAIN;
-    if (guard)
-        raw3(SYS_mprotect, (long)(memory + shadow), (long)guard, PROT_NONE);
     thread->life.memory = memory;
-    thread->life.memory_size = shadow + guard + size;
+    thread->life.memory_size = guard + size + ew_frames_bytes(size);
     thread->life.guard = guard;
-    thread->frames = thread->frames_base = thread->life.frames = (uintptr_t *)memory;
-    thread->stack = memory + shadow + guard;
+    thread->stack = memory + guard;
+    thread->frames = thread->frames_base = thread->life.frames =
+        (uintptr_t *)(thread->stack + size);
     thread->stack_size = size;
     thread->owns_stack = true;
     return 0;
 }
 
 void ew_stack_destroy(struct ew_thread *thread) {
-    raw3(SYS_munmap, (long)thread->life.memory, (long)thread->life.memory_size, 0);
+    bool usual = thread->owns_stack && thread->life.guard == USUAL_GUARD &&
+                 thread->life.memory_size == usual_mapping();
+    if (usual && spare_count < SPARES_MAX)
+        keep_spare(thread->life.memory);
+    else
+        raw3(SYS_munmap, (long)thread->life.memory, (long)thread->life.memory_size, 0);
     thread->stack = NULL;
     thread->frames_base = NULL;
 }
@@ -95,6 +159,7 @@ static size_t first_stack_limit(void) {
 
 // The first thread's stack grows up to its limit, which may be none.
 void ew_stack_of_first(struct ew_thread *first) {
+    ask_default_size();
     first->stack_size = first_stack_limit();
     first->life.memory_size = ew_frames_bytes(first->stack_size);
     first->life.memory = ew_pages(first->life.memory_size);

@@ -282,6 +282,7 @@ EW_EXPORT int sched_yield(void) {
 // --- start
 
 void ew_threads_prepare(uint32_t count) {
+    ew_stacks_prepare(count);
     ew_donors_prepare(count); // what is missing is made when it is needed, or the program is told
 }
 
