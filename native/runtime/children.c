@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for child processes: other threads run meanwhile.
 #include "input.h"
+#include "pids.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,13 +52,21 @@ static uint32_t open_all(struct pollfd *polled, uint32_t room) {
 // One round of waiting; false when there is nothing to wait for that could be waited for.
 static bool wait_for_an_end(long pid) {
     struct pollfd polled[64];
-    uint32_t count = pid > 0 ? open_one(pid, polled) : open_all(polled, 64);
+    uint32_t count = pid > 0 ? open_one(ew_pid_real((pid_t)pid), polled) : open_all(polled, 64);
     if (count)
         ew_wait_outside(polled, count, EW_NEVER);
     for (uint32_t i = 0; i < count; i++)
         raw1(SYS_close, polled[i].fd);
     ew_testcancel();
     return count != 0;
+}
+
+// A replay takes the end of a child from the recording; its own child must have come so far too,
+// lest what it writes comes later than it did.
+static void really_ended(pid_t told) {
+    siginfo_t info;
+    if (ew_replaying && told > 0)
+        raw6(SYS_waitid, P_PID, ew_pid_real(told), (long)&info, WEXITED | WNOWAIT, 0, 0);
 }
 
 EW_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage) {
@@ -69,6 +78,7 @@ EW_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
         long got =
             ew_input_call(SYS_wait4, pid, (long)&ended, options | WNOHANG, (long)&used, 0, 0);
         if (got > 0) {
+            really_ended((pid_t)got);
             ew_input(EW_INPUT_DATA, &ended, sizeof ended, sizeof ended);
             ew_input(EW_INPUT_DATA, &used, sizeof used, sizeof used);
             if (status)
@@ -101,8 +111,10 @@ EW_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options) {
     for (;;) {
         siginfo_t seen = {0};
         long error = ew_input_call(SYS_waitid, type, id, (long)&seen, options | WNOHANG, 0, 0);
-        if (error == 0)
+        if (error == 0) {
             ew_input(EW_INPUT_DATA, &seen, sizeof seen, sizeof seen);
+            really_ended(seen.si_pid);
+        }
         if (error || seen.si_pid || options & WNOHANG ||
             !wait_for_an_end(type == P_PID ? (long)id : -1)) {
             if (error == 0 && info)

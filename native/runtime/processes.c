@@ -2,6 +2,7 @@
 // fork, exec and their kin, called by any thread.
 #include "descriptors.h"
 #include "input.h"
+#include "pids.h"
 #include "schedule.h"
 #include "threads.h"
 
@@ -32,6 +33,7 @@ static void real(void **function, const char *name) {
 static void in_child(void) {
     ew_schedule_forked();
     ew_input_forked();
+    ew_pids_forked();
     ew_tracing = false;
     ew_scheduler_forked();
     ew_outside_forked();
@@ -49,7 +51,8 @@ EW_EXPORT pid_t fork(void) {
     REAL(fork);
     ew_point(EW_WHY_SYNC);
     ew_descriptors_shared();
-    return real_fork();
+    pid_t child = real_fork();
+    return child == 0 ? 0 : ew_pid_made(child);
 }
 
 EW_EXPORT pid_t __fork(void) {
@@ -63,7 +66,7 @@ EW_EXPORT pid_t _Fork(void) { // runs no handlers, so not ours either
     pid_t child = real__Fork();
     if (child == 0)
         in_child();
-    return child;
+    return child == 0 ? 0 : ew_pid_made(child);
 }
 
 // A child that shared our memory would run our threads. So it gets a copy, and the caller waits, as
@@ -88,7 +91,7 @@ EW_EXPORT pid_t vfork(void) {
     while (child > 0 && raw3(SYS_poll, (long)&end, 1, 0) == 0)
         ew_wait_outside(&end, 1, EW_NEVER);
     raw1(SYS_close, ends[0]);
-    return child;
+    return ew_pid_made(child);
 }
 
 EW_EXPORT pid_t __vfork(void) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals that the program sends: to its threads and itself without the kernel, to others with it.
+#include "pids.h"
 #include "signals.h"
 
 #include <errno.h>
@@ -83,7 +84,8 @@ static void to_process(int number, int code, union sigval value) {
     ew_signal_process(&info);
 }
 
-EW_EXPORT int kill(pid_t process, int number) {
+EW_EXPORT int kill(pid_t told, int number) {
+    pid_t process = ew_pid_real(told);
     long error = 0;
     ew_point(EW_WHY_SYNC);
     if (is_for_kernel(process, number))
@@ -98,7 +100,8 @@ EW_EXPORT int killpg(pid_t group, int number) {
     return group < 0 ? answer(EINVAL) : kill(-group, number);
 }
 
-EW_EXPORT int sigqueue(pid_t process, int number, const union sigval value) {
+EW_EXPORT int sigqueue(pid_t told, int number, const union sigval value) {
+    pid_t process = ew_pid_real(told);
     long error = 0;
     ew_point(EW_WHY_SYNC);
     siginfo_t info = information(number, SI_QUEUE, value);

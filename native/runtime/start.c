@@ -4,6 +4,7 @@
 #include "descriptors.h"
 #include "input.h"
 #include "options.h"
+#include "pids.h"
 #include "runtime.h"
 #include "schedule.h"
 #include "server.h"
@@ -92,6 +93,7 @@ void ew_begin(void) {
         ew_input_replay(options.given);
     ew_descriptors_start();
     ew_clock_begin();
+    ew_pids_begin();
     if (options.record >= 0)
         ew_schedule_record(options.record);
     if (options.replay >= 0)
