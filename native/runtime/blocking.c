@@ -40,7 +40,7 @@ static bool begin(int descriptor, short events, bool may_wait) {
     ew_testcancel();
     ew_point(EW_WHY_SYNC);
     ew_self->life.interrupted = EW_UNDISTURBED;
-    bool outside = ew_leads_outside(descriptor, events);
+    bool outside = ew_is_outside(descriptor);
     if (may_wait && would_block_carrier(descriptor))
         until_ready(descriptor, events, outside);
     return outside;
@@ -50,6 +50,33 @@ static long call(bool outside, long number, int fd, long b, long c, long d, long
     if (ew_running && ew_interrupted(false))
         return -EINTR; // a handler ran while it waited
     return (outside ? ew_input_call : raw6)(number, fd, b, c, d, e, f);
+}
+
+// The program's output is written in a replay too: as much as was taken then, however long that
+// takes now.
+static void write_again(int fd, const struct iovec *parts, size_t count, long length) {
+    for (size_t i = 0; i < count && length > 0; i++) {
+        const char *at = parts[i].iov_base;
+        long left = (size_t)length < parts[i].iov_len ? length : (long)parts[i].iov_len;
+        length -= left;
+        while (left > 0) {
+            struct pollfd one = {fd, POLLOUT, 0};
+            raw3(SYS_poll, (long)&one, 1, -1);
+            long done = raw3(SYS_write, fd, (long)at, left);
+            if (done < 0 && done != -EAGAIN && done != -EINTR)
+                return;
+            at += done > 0 ? done : 0;
+            left -= done > 0 ? done : 0;
+        }
+    }
+}
+
+static long put(int fd, const struct iovec *parts, size_t count) {
+    bool outside = begin(fd, POLLOUT, true);
+    long done = call(outside, SYS_writev, fd, (long)parts, (long)count, 0, 0, 0);
+    if (outside && ew_replaying && done > 0 && ew_is_output(fd))
+        write_again(fd, parts, count, done);
+    return result(done);
 }
 
 // The bytes that a call has put into these buffers, one after the other.
@@ -88,13 +115,11 @@ EW_EXPORT ssize_t readv(int fd, const struct iovec *parts, int count) {
 }
 
 EW_EXPORT ssize_t write(int fd, const void *buffer, size_t size) {
-    bool outside = begin(fd, POLLOUT, true);
-    return result(call(outside, SYS_write, fd, (long)buffer, (long)size, 0, 0, 0));
+    return put(fd, &(struct iovec){(void *)buffer, size}, 1);
 }
 
 EW_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count) {
-    bool outside = begin(fd, POLLOUT, true);
-    return result(call(outside, SYS_writev, fd, (long)parts, count, 0, 0, 0));
+    return put(fd, parts, count < 0 ? SIZE_MAX : (size_t)count);
 }
 
 EW_EXPORT ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from,

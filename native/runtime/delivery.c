@@ -290,7 +290,7 @@ void ew_take_arrivals(void) {
 }
 
 void ew_look_for_signals(void) {
-    ew_steps++;
+    ew_step();
     if (UNLIKELY(ew_signal_arrived || ew_schedule_following()))
         ew_take_arrivals();
 }

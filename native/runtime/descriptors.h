@@ -9,7 +9,7 @@
 // that came from elsewhere or that another process has too. Files are part of the machine's state.
 bool ew_is_outside(int descriptor);
 
-// Whether it is where the program's output goes: written really, in a replay too.
+// Whether it is where the program's output goes, which is written in a replay too.
 bool ew_is_output(int descriptor);
 
 // A pipe or the like that the program made for itself; both ends are within.

@@ -14,10 +14,6 @@ static int result(long value) {
     return value < 0 ? -1 : (int)value;
 }
 
-bool ew_leads_outside(int descriptor, short events) {
-    return ew_is_outside(descriptor) && !(events & POLLOUT && ew_is_output(descriptor));
-}
-
 long ew_look_at(struct pollfd *polled, nfds_t count, bool outside) {
     if (!outside)
         return raw3(SYS_poll, (long)polled, (long)count, 0);
@@ -29,7 +25,7 @@ long ew_look_at(struct pollfd *polled, nfds_t count, bool outside) {
 
 static bool any_outside(const struct pollfd *polled, nfds_t count) {
     for (nfds_t i = 0; i < count; i++)
-        if (polled[i].fd >= 0 && ew_leads_outside(polled[i].fd, polled[i].events))
+        if (polled[i].fd >= 0 && ew_is_outside(polled[i].fd))
             return true;
     return false;
 }

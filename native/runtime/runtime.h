@@ -92,6 +92,9 @@ enum ew_why {
 // Steps of the run so far: one for each access and each decision point. The clock of schedules.
 extern uint64_t ew_steps;
 
+// A step that is no decision, but at which something may come in that is recorded.
+void ew_step(void);
+
 // A point at which another thread may go on instead.
 void ew_point(enum ew_why why);
 

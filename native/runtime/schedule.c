@@ -65,6 +65,13 @@ const struct ew_schedule_switch *ew_schedule_next(void) {
     return taken < recorded_count ? &recorded[taken] : NULL;
 }
 
+uint64_t ew_schedule_step_after(uint64_t step) {
+    for (uint64_t i = taken; i < recorded_count; i++)
+        if (recorded[i].steps > step)
+            return recorded[i].steps;
+    return 0;
+}
+
 bool ew_schedule_following(void) {
     return recorded != NULL;
 }

@@ -25,6 +25,7 @@ void ew_schedule_note(uint32_t kind, uint32_t choice);
 
 // The next recorded decision that is not yet taken; NULL behind the last one.
 const struct ew_schedule_switch *ew_schedule_next(void);
+uint64_t ew_schedule_step_after(uint64_t step); // of the first decision behind it; 0: none
 void ew_schedule_taken(void);
 bool ew_schedule_following(void); // this run is a replay
 _Noreturn void ew_schedule_diverged(const char *how);

@@ -105,6 +105,11 @@ static void grant_accesses(void) {
     allowance = ew_accesses_left = policy->accesses();
 }
 
+void ew_step(void) {
+    count_steps(EW_WHY_SYNC);
+    grant_accesses();
+}
+
 static struct ew_thread *ask(enum ew_why why, bool may_stay) {
     if (ready_count == 1 && may_stay)
         return ew_self;

@@ -34,11 +34,10 @@ static uint32_t pick(uint32_t count) {
     return recorded->choice;
 }
 
+// Until the next decision at a later step: what was decided at this one may still be to come.
 static int64_t accesses(void) {
-    const struct ew_schedule_switch *recorded = ew_schedule_next();
-    if (!recorded || recorded->steps <= ew_steps)
-        return INT64_MAX;
-    return (int64_t)(recorded->steps - ew_steps) - 1; // the access after these asks
+    uint64_t later = ew_schedule_step_after(ew_steps);
+    return later ? (int64_t)(later - ew_steps) - 1 : INT64_MAX; // the access after these asks
 }
 
 const struct ew_policy ew_policy_replay = {"replay", start, next, pick, accesses};
