@@ -25,6 +25,7 @@ lint: ## ruff, mypy --strict, clang-format
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+	$(if $(C_FILES),,$(error git does not list the C files: lint needs a git checkout))
 	.venv/bin/clang-format --dry-run --Werror $(C_FILES)
 
 format: ## rewrite the sources as lint wants them

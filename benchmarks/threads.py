@@ -25,7 +25,7 @@ from eitherway.worlds.threads.server import Server
 
 PROGRAMS = Path(__file__).parent / "programs"
 TOOL = [sys.executable, "-m", "eitherway"]
-KERNELS = {"array": "40", "hashtable": "30", "pipeline": "20"}
+KERNELS = {"array": "400", "hashtable": "80", "pipeline": "12"}
 ROUNDS = 5
 RUNS = 2000
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every test shares: the one Hypothesis profile, and nothing else."""
+"""What every test shares: the one Hypothesis profile, and signals as a terminal has them."""
+
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -10,3 +12,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("eitherway")
+
+# A shell that starts us in the background ignores SIGINT, and so would every program we test.
+signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -98,3 +98,9 @@ def test_every_source_file_says_its_licence() -> None:
     ]
     assert files
     assert not missing
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    """pytest would import only one of them."""
+    names = [path.name for path in (SOURCE.parent.parent / "tests").rglob("test_*.py")]
+    assert sorted(set(names)) == sorted(names)
