@@ -30,9 +30,11 @@ static enum ew_woken wait_shared(const struct ew_cond *condition, uint32_t wakes
     return woken;
 }
 
-static enum ew_woken wait_private(struct ew_cond *condition, int64_t deadline) {
+static enum ew_woken wait_private(struct ew_cond *condition, int64_t deadline, const void *pc) {
     condition->inside++;
+    ew_wants(EW_OP_WAIT, 0, condition, sizeof(pthread_cond_t), pc);
     enum ew_woken woken = ew_wait_cancellable(condition, deadline);
+    ew_wants(0, 0, NULL, 0, NULL);
     if (--condition->inside == 0)
         ew_wake_all(&condition->inside);
     return woken;
@@ -48,7 +50,7 @@ int ew_cond_wait(pthread_cond_t *handle, struct ew_mutex *mutex, int64_t deadlin
     if (error)
         return error;
     enum ew_woken woken = condition->shared ? wait_shared(condition, wakes, deadline)
-                                            : wait_private(condition, deadline);
+                                            : wait_private(condition, deadline, pc);
     if (UNLIKELY(ew_tracing))
         ew_trace(EW_OP_WAIT, woken == EW_TIMED_OUT ? EW_FLAG_FAILED : 0, handle, sizeof *handle,
                  pc);

@@ -106,11 +106,13 @@ static int claimed(struct ew_mutex *mutex, unsigned flags, const void *pc) {
     return mutex->robust_state == OWNER_DIED ? EOWNERDEAD : 0;
 }
 
-static enum ew_woken wait(struct ew_mutex *mutex, int64_t deadline) {
+static enum ew_woken wait(struct ew_mutex *mutex, int64_t deadline, const void *pc) {
     if (UNLIKELY(mutex->kind & SHARED))
         return ew_wait_elsewhere(deadline);
     mutex->waiting++;
+    ew_wants(EW_OP_ACQUIRE, 0, mutex, sizeof(pthread_mutex_t), pc);
     enum ew_woken woken = ew_wait(mutex, deadline);
+    ew_wants(0, 0, NULL, 0, NULL);
     mutex->waiting--;
     return woken;
 }
@@ -124,7 +126,7 @@ int ew_mutex_take(struct ew_mutex *mutex, int64_t deadline, const void *pc) {
     while (!claim(mutex)) {
         if (deadline == EW_NOT_A_TIME)
             return EINVAL;
-        enum ew_woken woken = wait(mutex, deadline);
+        enum ew_woken woken = wait(mutex, deadline, pc);
         if (woken == EW_TIMED_OUT && mutex->owner) {
             tell(EW_OP_ACQUIRE, EW_FLAG_FAILED, mutex, pc);
             return ETIMEDOUT;

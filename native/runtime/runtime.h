@@ -51,6 +51,12 @@ struct ew_thread {
     struct pollfd *polled; // while it waits for descriptors
     uint32_t polled_count;
     struct ew_thread *poll_next, *poll_previous;
+    struct {
+        const void *object; // NULL: nothing that a trace could name
+        const void *pc;
+        uint32_t size;
+        uint8_t op, flags;
+    } wants;           // what it waits to do while EW_BLOCKED
     uint32_t woken_by; // event of the wake that ended the last wait, until it is told
 
     void *(*function)(void *);
@@ -113,6 +119,16 @@ void ew_wake_all(const void *object);
 
 // One of `count` things, each as good as the others: which waiter is woken. The policy says.
 uint32_t ew_pick(uint32_t count);
+
+// What the running thread is about to wait for, told if it never gets it; `op` 0: nothing.
+static inline void ew_wants(unsigned op, unsigned flags, const void *object, size_t size,
+                            const void *pc) {
+    ew_self->wants.object = op ? object : NULL;
+    ew_self->wants.pc = pc;
+    ew_self->wants.size = (uint32_t)size;
+    ew_self->wants.op = (uint8_t)op;
+    ew_self->wants.flags = (uint8_t)flags;
+}
 
 void ew_make_ready(struct ew_thread *thread);
 void ew_unblock(struct ew_thread *thread, bool timed_out);

@@ -36,10 +36,12 @@ static bool must_wait(const struct rwlock *lock, enum side side) {
     return lock->kind == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP && lock->waiting_writers;
 }
 
-static enum ew_woken wait(struct rwlock *lock, enum side side, int64_t deadline) {
+static enum ew_woken wait(struct rwlock *lock, enum side side, int64_t deadline, const void *pc) {
     lock->waiting++;
     lock->waiting_writers += side == WRITE;
+    ew_wants(EW_OP_ACQUIRE, side, lock, sizeof(pthread_rwlock_t), pc);
     enum ew_woken woken = ew_wait(lock, deadline);
+    ew_wants(0, 0, NULL, 0, NULL);
     lock->waiting--;
     lock->waiting_writers -= side == WRITE;
     return woken;
@@ -68,7 +70,7 @@ static int lock_by(struct rwlock *lock, enum side side, int64_t deadline, const 
     if (lock->writer == ew_self->id + 1)
         return EDEADLK;
     while (must_wait(lock, side))
-        if (wait(lock, side, deadline) == EW_TIMED_OUT && must_wait(lock, side)) {
+        if (wait(lock, side, deadline, pc) == EW_TIMED_OUT && must_wait(lock, side)) {
             wake(lock); // readers that only stood back for this writer
             return ETIMEDOUT;
         }

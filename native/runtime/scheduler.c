@@ -193,7 +193,21 @@ static struct ew_thread *earliest_deadline(void) {
     return first;
 }
 
+// The trace ends with what each thread waits for.
+static void tell_wants(void) {
+    ew_self->frames = ew_frames;
+    for (uint32_t i = 0; i < thread_count; i++) {
+        ew_self = threads[i];
+        ew_frames = ew_self->frames;
+        if (ew_self->state == EW_BLOCKED && ew_self->wants.object)
+            ew_trace(ew_self->wants.op, ew_self->wants.flags | EW_FLAG_BLOCKED,
+                     ew_self->wants.object, ew_self->wants.size, ew_self->wants.pc);
+    }
+}
+
 static EW_COLD _Noreturn void deadlock(void) {
+    if (ew_tracing)
+        tell_wants();
     ew_cannot("deadlock: no thread of the program can go on");
 }
 

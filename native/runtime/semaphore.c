@@ -37,10 +37,12 @@ static bool take(struct semaphore *semaphore, const void *pc) {
     return true;
 }
 
-static enum ew_woken wait_once(struct semaphore *semaphore, int64_t deadline) {
+static enum ew_woken wait_once(struct semaphore *semaphore, int64_t deadline, const void *pc) {
     __atomic_fetch_add(&semaphore->waiting, 1, __ATOMIC_SEQ_CST);
+    ew_wants(EW_OP_WAIT, EW_FLAG_WILDCARD, semaphore, sizeof(sem_t), pc);
     enum ew_woken woken =
         semaphore->sharing ? ew_wait_elsewhere(deadline) : ew_wait_cancellable(semaphore, deadline);
+    ew_wants(0, 0, NULL, 0, NULL);
     __atomic_fetch_sub(&semaphore->waiting, 1, __ATOMIC_SEQ_CST);
     return woken;
 }
@@ -55,7 +57,7 @@ static int wait(struct semaphore *semaphore, int64_t deadline, const void *pc) {
     ew_testcancel();
     ew_point(EW_WHY_SYNC);
     while (!take(semaphore, pc)) {
-        enum ew_woken woken = wait_once(semaphore, deadline);
+        enum ew_woken woken = wait_once(semaphore, deadline, pc);
         ew_testcancel();
         if (!semaphore->value && ew_interrupted(false))
             return not_taken(semaphore, 0, EINTR, pc);

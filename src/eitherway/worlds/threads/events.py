@@ -142,21 +142,23 @@ class _Namer:
         self.builder = builder
         self.modules = modules
         self.tables: dict[str, Variables] = {}
-        self.objects: dict[tuple[str, str], int] = {}
+        self.objects: dict[tuple[str, int], int] = {}
 
     def range(self, kind: int, address: int, size: int) -> int:
         if kind == 3:
-            return self.builder.range(self._object("thread", f"T{address}"))
+            return self.builder.range(self._object("thread", address, f"T{address}"))
         variable, start = self._variable(address)
         if kind:
-            name = variable.name if variable else f"{address:#x}"
-            return self.builder.range(self._object("mutex" if kind == 1 else "condition", name))
-        lo = address - start
-        owner = self._object("global", variable.name) if variable else self._object("memory", "")
-        return self.builder.range(owner, lo, lo + size)
+            name = _lock_name(variable, address, start)
+            return self.builder.range(self._object(_SORTS[kind], address, name))
+        if variable is None:
+            return self.builder.range(self._object("memory", 0, ""), address, address + size)
+        owner = self._object("global", start, variable.name)
+        return self.builder.range(owner, address - start, address - start + size)
 
-    def _object(self, kind: str, name: str) -> int:
-        key = (kind, name)
+    def _object(self, kind: str, start: int, name: str) -> int:
+        """The object that begins there: two files may each have a static variable of one name."""
+        key = (kind, start)
         if key not in self.objects:
             self.objects[key] = self.builder.object(kind, name)
         return self.objects[key]
@@ -169,3 +171,13 @@ class _Namer:
                 found = self.tables[module.path].at(address - module.base)
                 return found, found.start + module.base if found else 0
         return None, 0
+
+
+_SORTS = {1: "mutex", 2: "condition"}
+
+
+def _lock_name(variable: Variable | None, address: int, start: int) -> str:
+    """A lock may be one of several in a structure or an array."""
+    if variable is None:
+        return f"{address:#x}"
+    return f"{variable.name}+{address - start}" if address > start else variable.name
