@@ -169,3 +169,10 @@ def test_a_deep_stack_is_shown_from_its_innermost_frames(depth: int) -> None:
     lines = [place.line for place in shown[: model.MAX_FRAMES]]
     assert lines == [(depth - 1 - number) % 3 + 1 for number in range(model.MAX_FRAMES)]
     assert shown[model.MAX_FRAMES :] == (() if depth == model.MAX_FRAMES else (model.LEFT_OUT,))
+
+
+@pytest.mark.parametrize(("lo", "hi"), [(0, 2**64), (-1, 4), (5, 5), (2**64 - 1, None)])
+def test_the_builder_refuses_what_is_no_range(lo: int, hi: int | None) -> None:
+    builder = TraceBuilder(World.THREADS)
+    with pytest.raises(ValueError, match="not a range"):
+        builder.range(builder.object("memory"), lo, hi)

@@ -239,3 +239,11 @@ def test_an_unknown_block_is_refused_all_the_same(killed: Path) -> None:
         pytest.raises(BadInput, match="type 999"),
     ):
         list(recording.blocks())
+
+
+def test_a_beginning_that_says_it_is_complete_is_not(killed: Path) -> None:
+    begun = killed / "MANIFEST.begun"
+    begun.write_bytes(begun.read_bytes().replace(b'"complete": false', b'"complete": true'))
+    assert b'"complete": true' in begun.read_bytes()
+    with pytest.raises(BadInput, match="--incomplete"):
+        Recording.open(killed)

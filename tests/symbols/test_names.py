@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eitherway.errors import Unavailable
-from eitherway.symbols import lines
+from eitherway.symbols import lines, variables
 from eitherway.symbols.variables import variables_of
 
 SOURCE = """\
@@ -109,3 +109,13 @@ def test_a_stripped_program_has_no_variables(program: Path, tmp_path: Path) -> N
     stripped = tmp_path / "stripped"
     subprocess.run(["strip", program, "-o", stripped], check=True)
     assert variables_of(str(stripped)).variables == ()
+
+
+def test_parts_of_a_split_variable_have_its_name() -> None:
+    """clang -O1 and above names them so; what is no such suffix stays."""
+    assert variables._demangled(["_ZN12_GLOBAL__N_13boxE.0", "_ZL5table.12", "plain.3", "a.b"]) == [
+        "(anonymous namespace)::box",
+        "table",
+        "plain",
+        "a.b",
+    ]

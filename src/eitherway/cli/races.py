@@ -112,30 +112,23 @@ def _detected(args: argparse.Namespace) -> Found:
 def _trace_of(recording: "Recording", *, again: bool) -> "Trace":
     """The trace in the recording, or the one of its run, done again with a tracer around it."""
     from eitherway.recording.layout import BlockType
-    from eitherway.recording.store import Store
     from eitherway.recording.trace import has_trace, read_trace
+    from eitherway.worlds.threads.launch import fix_addresses
+    from eitherway.worlds.threads.recorded import is_made_here, is_run, load
+    from eitherway.worlds.threads.traced import traced
 
     kinds = {BlockType[name.upper()] for e in recording.manifest.streams for name in e.holds}
-    if has_trace(kinds) or BlockType.CHOICES not in kinds:
+    if has_trace(kinds) or not is_run(kinds):
         return read_trace(recording)
-    if not (again or _is_own(recording.path, Store.default().root)):
+    if not (again or is_made_here(recording)):
         raise UsageError(
-            f"{recording.path} holds a run without a trace, and is not in a store of yours: to "
+            f"{recording.path} holds a run without a trace, and was not made in that place: to "
             "trace it is to start what it names",
             fix=f"eitherway races --again {recording.path}, if you trust it",
         )
-    from eitherway.worlds.threads.launch import fix_addresses
-    from eitherway.worlds.threads.recorded import load
-    from eitherway.worlds.threads.traced import traced
-
     fix_addresses()
     trace, _ = traced(load(recording))
     return trace
-
-
-def _is_own(path: Path, root: Path) -> bool:
-    """In our store, which only we can look into: one that came with a checkout is not like that."""
-    return path.resolve().is_relative_to(root.resolve()) and not root.stat().st_mode & 0o077
 
 
 def _path_of(name: str | None) -> Path:

@@ -53,6 +53,7 @@ ACTOR = np.dtype(
 
 BYTES_PER_OPERATION = OPERATION.itemsize
 NO_OPERATION = 0xFFFFFFFF
+LAST = 2**64 - 1  # the largest end of a range
 
 Table = npt.NDArray[Any]
 
@@ -340,7 +341,10 @@ class TraceBuilder:
 
     def range(self, owner: int, lo: int = 0, hi: int | None = None) -> int:
         """The number of [lo, hi) of an object; one unit when `hi` is not given."""
-        return self._ranges.intern((owner, lo, lo + 1 if hi is None else hi))
+        end = lo + 1 if hi is None else hi
+        if not 0 <= lo < end <= LAST:
+            raise ValueError(f"not a range: [{lo}, {end}) is empty or does not fit in 64 bits")
+        return self._ranges.intern((owner, lo, end))
 
     def place(self, place: Place) -> int:
         """The number of a place, each distinct one once."""

@@ -7,7 +7,7 @@ One block is held at a time; a table is one copy of its blocks' payloads, withou
 import os
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -268,6 +268,8 @@ def _manifest(
     else:
         raise _nothing_there(directory, path)
     manifest, steps = _load(directory, name, path)
+    if name == BEGUN:  # the name decides: only the last step of a writer makes the other
+        manifest = replace(manifest, complete=False)
     if not manifest.complete and not incomplete:
         raise refusals.incomplete(path) if free else refusals.still_written(path)
     return manifest, steps

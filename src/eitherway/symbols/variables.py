@@ -2,9 +2,10 @@
 """Data addresses to the global variables that lie there, from the ELF symbol table."""
 
 import bisect
+import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from eitherway.errors import Unavailable
@@ -45,10 +46,29 @@ def variables_of(module: str) -> Variables:
     program = shutil.which("nm")
     if program is None:
         raise Unavailable("naming variables needs nm", fix="apt-get install binutils")
-    command = [program, "--print-size", "--defined-only", "--demangle", module]
+    command = [program, "--print-size", "--defined-only", module]
     run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    found = filter(None, map(_variable, run.stdout.splitlines()))
-    return Variables(tuple(sorted(found, key=lambda variable: variable.start)))
+    found = list(filter(None, map(_variable, run.stdout.splitlines())))
+    names = _demangled([variable.name for variable in found])
+    named = (replace(v, name=name) for v, name in zip(found, names, strict=True))
+    return Variables(tuple(sorted(named, key=lambda variable: variable.start)))
+
+
+_PART = re.compile(r"(\.\d+)+$")  # clang splits a variable and numbers the parts; statics likewise
+
+
+def _demangled(names: list[str]) -> list[str]:
+    """As in the source; one call for all of them."""
+    whole = [_PART.sub("", name) for name in names]
+    program = shutil.which("c++filt")
+    if program is None or not any(name.startswith("_Z") for name in whole):
+        return whole
+    text = "\n".join(whole) + "\n"
+    run = subprocess.run(
+        [program], input=text, capture_output=True, text=True, errors="replace", check=False
+    )
+    lines = run.stdout.splitlines()
+    return lines if len(lines) == len(whole) else whole
 
 
 def _variable(line: str) -> Variable | None:

@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
@@ -47,6 +47,7 @@ def save(recorded: Recorded, store: Store, trace: Trace | None = None) -> Path:
             writer.stream("schedule").rows(BlockType.CHOICES, _choices(schedule.switches))
             stream = writer.stream("input")
             _write_facts(stream, recorded)
+            stream.input(_Kind.HOME, 0, _home(slot.path))
             for kind, thread, data in _items(recorded.ran.inputs):
                 stream.input(kind, thread, data)
             if trace is not None:
@@ -75,6 +76,27 @@ def load(recording: Recording) -> Recorded:
         raise BadInput(f"{recording.path} is no recording of a run of threads") from error
     _refuse_other_program(recording, launch)
     return Recorded(launch, Ran(told["status"], out, err, schedule, _packed(inputs)))
+
+
+def is_run(kinds: Set[BlockType]) -> bool:
+    """Whether a recording that holds these is one of ours; a run may have no switch at all."""
+    return BlockType.INPUT in kinds
+
+
+def is_made_here(recording: Recording) -> bool:
+    """Whether the recording still lies where it was made.
+
+    One that was copied, unpacked or checked out has another inode: nobody can send that along.
+    """
+    for item in recording.inputs():
+        if item.kind == _Kind.HOME:
+            return item.data == _home(recording.path)
+    return False
+
+
+def _home(path: Path) -> bytes:
+    status = path.stat()
+    return f"{status.st_dev} {status.st_ino}".encode()
 
 
 def program_of(launch: Launch) -> str:
@@ -128,6 +150,7 @@ class _Kind(IntEnum):
     STDIN = 257
     OUT = 258  # the beginning of what it wrote
     ERR = 259
+    HOME = 260  # the directory it was made in, as the file system knows it
 
 
 def _pair(value: object) -> tuple[str, str]:
