@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a killed recorder leaves, and what is read of it."""
 
+import json
 import os
 import signal
 import subprocess
@@ -243,7 +244,8 @@ def test_an_unknown_block_is_refused_all_the_same(killed: Path) -> None:
 
 def test_a_beginning_that_says_it_is_complete_is_not(killed: Path) -> None:
     begun = killed / "MANIFEST.begun"
-    begun.write_bytes(begun.read_bytes().replace(b'"complete": false', b'"complete": true'))
-    assert b'"complete": true' in begun.read_bytes()
+    facts = json.loads(begun.read_bytes())
+    assert facts["complete"] is False
+    begun.write_text(json.dumps({**facts, "complete": True}), encoding="utf-8")
     with pytest.raises(BadInput, match="--incomplete"):
         Recording.open(killed)
