@@ -247,5 +247,5 @@ def test_a_beginning_that_says_it_is_complete_is_not(killed: Path) -> None:
     facts = json.loads(begun.read_bytes())
     assert facts["complete"] is False
     begun.write_text(json.dumps({**facts, "complete": True}), encoding="utf-8")
-    with pytest.raises(BadInput, match="--incomplete"):
+    with pytest.raises(BadInput, match="is incomplete"):
         Recording.open(killed)
