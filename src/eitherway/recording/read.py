@@ -9,11 +9,11 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import numpy as np
 
+from eitherway.closing import Closing
 from eitherway.errors import BadInput
 from eitherway.model.trace import Table
 from eitherway.recording import files, refusals, upgrade
@@ -40,7 +40,7 @@ class Input:
     data: bytes
 
 
-class Recording:
+class Recording(Closing):
     """An opened recording; `losses` is empty as long as nothing of it turned out to be missing."""
 
     def __init__(
@@ -180,19 +180,6 @@ class Recording:
         if self._directory >= 0:
             os.close(self._directory)
             self._directory = -1
-
-    def __enter__(self) -> Self:
-        """Closed at the end of the block."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Closes it."""
-        self.close()
 
     def _entry(self, name: str) -> StreamEntry | None:
         return next((entry for entry in self.manifest.streams if entry.name == name), None)

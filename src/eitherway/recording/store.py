@@ -19,9 +19,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
+from eitherway.closing import Closing
 from eitherway.errors import BadInput, Unavailable
 from eitherway.recording import files, home
 from eitherway.recording.layout import BEGUN, MANIFEST
@@ -48,7 +48,7 @@ def _nobody(_text: str) -> None:
     """Hears what is told to nobody."""
 
 
-class Slot:
+class Slot(Closing):
     """A fresh directory for one recording, and the lock that keeps it from being removed."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
@@ -62,19 +62,6 @@ class Slot:
             files.unlock(self._descriptor)
             os.close(self._descriptor)
             self._descriptor = -1
-
-    def __enter__(self) -> Self:
-        """Closed at the end of the block."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Closes it."""
-        self.close()
 
 
 @dataclass(frozen=True, slots=True)

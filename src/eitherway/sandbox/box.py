@@ -6,9 +6,9 @@ import socket
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from eitherway.closing import Closing
 from eitherway.errors import Unavailable, UsageError
 from eitherway.installed import native
 from eitherway.sandbox.changes import Change, changes
@@ -21,7 +21,7 @@ _DESCRIPTORS = 8
 _NO_LIMITS = Limits()
 
 
-class Sandbox:
+class Sandbox(Closing):
     """Namespaces and layers of their own, for as many commands as wanted.
 
     `require`d kinds of isolation that this machine refuses raise Unavailable; what is in force for
@@ -174,19 +174,6 @@ class Sandbox:
             door.kill()
             door.wait()
         self._commands = {}
-
-    def __enter__(self) -> Self:
-        """Closed at the end of the block."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Closes it."""
-        self.close()
 
 
 def _start_keeper(words: list[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:

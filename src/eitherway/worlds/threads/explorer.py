@@ -7,11 +7,10 @@ nothing, so seeds are run in batches, and a batch that wrote is done again seed 
 """
 
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
+from eitherway.closing import Closing
 from eitherway.model.trace import Table
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.launch import Launch
@@ -21,7 +20,7 @@ from eitherway.worlds.threads.server import Server
 BATCH = 64
 
 
-class Explorer:
+class Explorer(Closing):
     """A program to be run many ways; the sandbox stays the caller's."""
 
     def __init__(self, launch: Launch, box: Sandbox, *, threads: int = 0) -> None:
@@ -71,16 +70,3 @@ class Explorer:
     def close(self) -> None:
         """End the server."""
         self._server.close()
-
-    def __enter__(self) -> Self:
-        """Closed at the end of the block."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Closes it."""
-        self.close()

@@ -8,11 +8,10 @@ import subprocess
 from collections import deque
 from collections.abc import Callable
 from contextlib import ExitStack
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
+from eitherway.closing import Closing
 from eitherway.errors import Unavailable
 from eitherway.model.trace import Table
 from eitherway.recording.control import Decoder, Message
@@ -48,7 +47,7 @@ Popen = Callable[..., "subprocess.Popen[bytes]"]  # subprocess.Popen, or a sandb
 _AT_ONCE = 4096  # bytes; the answers of a runtime are a few dozen
 
 
-class Server:
+class Server(Closing):
     """A loaded program that runs as often as asked, one run at a time."""
 
     def __init__(
@@ -147,19 +146,6 @@ class Server:
         self._process.kill()
         self._process.wait()
         self._stack.close()
-
-    def __enter__(self) -> Self:
-        """Closed at the end of the block."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Closes it."""
-        self.close()
 
 
 def _gone() -> Unavailable:
