@@ -4,25 +4,11 @@
 #include "schedule.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 bool ew_replaying;
 static struct ew_inputs_head *head; // NULL: this run is not recorded
 static char *items;
 static const char *given, *given_end;
-
-static void *map(int descriptor, int protection, int flags) {
-    struct stat status;
-    if (raw3(SYS_fstat, descriptor, (long)&status, 0) < 0)
-        ew_cannot("the input's descriptor is not open");
-    long address =
-        raw6(SYS_mmap, 0, status.st_size, protection, flags | MAP_NORESERVE, descriptor, 0);
-    if (address < 0 && address > -4096)
-        ew_cannot("the input's memory cannot be mapped");
-    raw1(SYS_close, descriptor);
-    return (void *)address;
-}
 
 void ew_input_record_at(struct ew_inputs_head *memory) {
     head = memory;
@@ -30,11 +16,11 @@ void ew_input_record_at(struct ew_inputs_head *memory) {
 }
 
 void ew_input_record(int descriptor) {
-    ew_input_record_at(map(descriptor, PROT_READ | PROT_WRITE, MAP_SHARED));
+    ew_input_record_at(ew_map_taken(descriptor, true));
 }
 
 void ew_input_replay(int descriptor) {
-    const struct ew_inputs_head *old = map(descriptor, PROT_READ, MAP_PRIVATE);
+    const struct ew_inputs_head *old = ew_map_taken(descriptor, false);
     given = (const char *)(old + 1);
     given_end = given + old->size;
     ew_replaying = true;

@@ -3,6 +3,7 @@
 #ifndef EITHERWAY_RAW_H
 #define EITHERWAY_RAW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -41,5 +42,9 @@ void ew_report(const char *function, const char *what);
 
 // Private zeroed pages that cost nothing until touched. Never returns NULL.
 void *ew_pages(size_t bytes);
+
+// All of the memory behind a descriptor, written through or to be read. Never returns NULL.
+void *ew_map(int descriptor, bool writable);
+void *ew_map_taken(int descriptor, bool writable); // and the descriptor is closed
 
 #endif

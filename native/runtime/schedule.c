@@ -2,26 +2,11 @@
 // Keeps the schedule in memory that outlives the target, however it ends.
 #include "schedule.h"
 
-#include <sys/mman.h>
-#include <sys/stat.h>
-
 static struct ew_schedule_head private_head, *head = &private_head;
 static struct ew_schedule_switch *made;
 
 static const struct ew_schedule_switch *recorded;
 static uint64_t recorded_count, taken;
-
-static void *map(int descriptor, int protection, int flags) {
-    struct stat status;
-    if (raw3(SYS_fstat, descriptor, (long)&status, 0) < 0)
-        ew_cannot("the schedule's descriptor is not open");
-    long address =
-        raw6(SYS_mmap, 0, status.st_size, protection, flags | MAP_NORESERVE, descriptor, 0);
-    if (address < 0 && address > -4096)
-        ew_cannot("the schedule's memory cannot be mapped");
-    raw1(SYS_close, descriptor);
-    return (void *)address;
-}
 
 void ew_schedule_record_at(struct ew_schedule_head *memory) {
     head = memory;
@@ -29,11 +14,11 @@ void ew_schedule_record_at(struct ew_schedule_head *memory) {
 }
 
 void ew_schedule_record(int descriptor) {
-    ew_schedule_record_at(map(descriptor, PROT_READ | PROT_WRITE, MAP_SHARED));
+    ew_schedule_record_at(ew_map_taken(descriptor, true));
 }
 
 void ew_schedule_replay(int descriptor) {
-    const struct ew_schedule_head *old = map(descriptor, PROT_READ, MAP_PRIVATE);
+    const struct ew_schedule_head *old = ew_map_taken(descriptor, false);
     recorded = (const struct ew_schedule_switch *)(old + 1);
     recorded_count = old->switches;
 }

@@ -183,16 +183,6 @@ static bool serve_run(const struct request *request, struct ew_options *options)
 
 // --- surveys
 
-static void *map_shared(int descriptor) {
-    struct stat status;
-    raw3(SYS_fstat, descriptor, (long)&status, 0);
-    long address = raw6(SYS_mmap, 0, status.st_size, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_NORESERVE, descriptor, 0);
-    if (address < 0 && address > -4096)
-        ew_cannot("the memory of a survey cannot be mapped");
-    return (void *)address;
-}
-
 static void unmap_shared(void *address, int descriptor) {
     struct stat status;
     raw3(SYS_fstat, descriptor, (long)&status, 0);
@@ -233,9 +223,9 @@ static void take_memories(struct ew_options *options, struct ew_schedule_head *s
 }
 
 static bool serve_survey(const struct request *request, struct ew_options *options) {
-    struct ew_schedule_head *schedule = map_shared(request->descriptors[3]);
-    struct ew_inputs_head *inputs = map_shared(request->descriptors[4]);
-    struct ew_survey_head *head = map_shared(request->descriptors[5]);
+    struct ew_schedule_head *schedule = ew_map(request->descriptors[3], true);
+    struct ew_inputs_head *inputs = ew_map(request->descriptors[4], true);
+    struct ew_survey_head *head = ew_map(request->descriptors[5], true);
     struct ew_survey_row *rows = (struct ew_survey_row *)(head + 1);
     for (uint32_t i = 0; i < request->count; i++) {
         struct rusage usage;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 uint8_t ew_has_fsgsbase;
 static struct ew_thread first_thread;
@@ -48,6 +49,24 @@ void *ew_pages(size_t bytes) {
     if (address < 0 && address > -4096)
         ew_cannot("out of address space");
     return (void *)address;
+}
+
+void *ew_map(int descriptor, bool writable) {
+    struct stat status;
+    if (raw3(SYS_fstat, descriptor, (long)&status, 0) < 0)
+        ew_cannot("a descriptor of shared memory is not open");
+    int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    int flags = (writable ? MAP_SHARED : MAP_PRIVATE) | MAP_NORESERVE;
+    long address = raw6(SYS_mmap, 0, status.st_size, protection, flags, descriptor, 0);
+    if (address < 0 && address > -4096)
+        ew_cannot("shared memory cannot be mapped");
+    return (void *)address;
+}
+
+void *ew_map_taken(int descriptor, bool writable) {
+    void *address = ew_map(descriptor, writable);
+    raw1(SYS_close, descriptor);
+    return address;
 }
 
 static char *variable(char **environment) {

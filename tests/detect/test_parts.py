@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts that detectors share: slots of ranges, cycles of a graph, locks held, the registry."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from tests.detect.story import Story
 
 from eitherway.detect import DETECTORS, Detector, detect_all, overlap
 from eitherway.detect.accesses import numbered
-from eitherway.detect.graph import Arc, inside_cycles
+from eitherway.detect.graph import parts
 from eitherway.detect.locks import Locks
 from eitherway.detect.overlap import components, overlaps
 from eitherway.model.order import Order
@@ -74,20 +76,30 @@ def test_a_range_over_many_needs_few_slots() -> None:
     assert max(len(mine) for mine in (*slots.looks, *slots.enters)) < 50
 
 
+Arc = tuple[int, int]
+
+
+def parts_of(arcs: Iterable[Arc], nodes: int) -> list[int]:
+    source, target = np.array(sorted(arcs), dtype=np.int64).reshape(-1, 2).T
+    return parts(source, target, nodes).tolist()
+
+
 @settings(max_examples=500)
 @given(st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=16))
-def test_arcs_on_cycles(arcs: set[Arc]) -> None:
-    reach = {(a, b) for a, b in arcs}
+def test_parts_are_what_can_reach_each_other(arcs: set[Arc]) -> None:
+    reach = {(a, a) for a in range(8)} | arcs
     for middle in range(8):
         reach |= {(a, d) for a, b in reach if b == middle for c, d in reach if c == middle}
-    expected = {(a, b) for a, b in arcs if (b, a) in reach or a == b}
-    assert inside_cycles(arcs) == expected
+    part = parts_of(arcs, 8)
+    for a in range(8):
+        for b in range(8):
+            assert (part[a] == part[b]) == ((a, b) in reach and (b, a) in reach)
 
 
 def test_a_long_chain_of_arcs_is_no_trouble() -> None:
     chain = [(i, i + 1) for i in range(50_000)]
-    assert inside_cycles(chain) == set()
-    assert len(inside_cycles([*chain, (50_000, 0)])) == 50_001
+    assert len(set(parts_of(chain, 50_001))) == 50_001
+    assert len(set(parts_of([*chain, (50_000, 0)], 50_001))) == 1
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -18,6 +18,7 @@ from eitherway.detect import (
     wait_wakeups,
     wakeup_waits,
 )
+from eitherway.detect.found import Found
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.trace import Trace
@@ -53,15 +54,18 @@ DETECTORS = (
 CERTAIN = tuple(detector for detector in DETECTORS if not detector.guesses)
 
 
-def detect_all(trace: Trace, detectors: tuple[Detector, ...] = DETECTORS) -> list[Race]:
-    """What all detectors of the trace's world find, detector by detector."""
+def detect_all(trace: Trace, detectors: tuple[Detector, ...] = DETECTORS) -> Found:
+    """What all detectors of the trace's world find, detector by detector, and their limits."""
     orders: dict[frozenset[int], Order] = {}
     present = frozenset(np.unique(trace.edges["kind"]).tolist())
     races: list[Race] = []
+    limits: list[str] = []
     for detector in detectors:
         if trace.world in detector.worlds:
             that_count = present.intersection(map(int, detector.edges))
             if that_count not in orders:
                 orders[that_count] = Order.of(trace, detector.edges)
-            races += detector.find(orders[that_count])
-    return races
+            found = detector.find(orders[that_count])
+            races += found
+            limits += found.limits if isinstance(found, Found) else ()
+    return Found(races, limits)

@@ -11,181 +11,264 @@ Told once per ring of places (where the lock was taken, where the next one is wa
 to `LONGEST` actors. The operations of a race are, request by request round the ring, the
 acquisition of the lock that is held and the one that waits.
 
-Cost: one step per lock operation; then only strongly connected locks are searched, in time that
-grows with the number of paths of up to `LONGEST` distinct requests among them.
+Cost: near one step per lock operation, to find the locks that lie on a cycle. Their rings are
+searched two by two, three by three and so on, with at most `STEPS` steps for each length, and a path
+is left where all rings of places it can come to are told. What was not finished, `limits` says.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import numpy as np
 
-from eitherway.detect.graph import inside_cycles
-from eitherway.detect.locks import Held, Holding, Locks, exclude
+from eitherway.detect.found import Found
+from eitherway.detect.locks import Column, Locks, Spans, exclude
+from eitherway.detect.requests import (
+    Request,
+    Requests,
+    Sort,
+    Waits,
+    own_spans,
+    requests_of,
+    waits_of,
+)
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.trace import Trace
-from eitherway.model.words import Kind, OpFlag, OpKind
+from eitherway.model.words import Kind, OpFlag
 
 LONGEST = 6
-
-
-class Request(NamedTuple):
-    """One actor holding `held`, among others, and wanting another lock."""
-
-    actor: int
-    held: Held
-    holding: Holding
-    wants: int
-    shared: bool
-    operation: int
-
+STEPS = 1_000_000  # for each length of ring
+LOCKS_PER_STEP = 16  # that are compared
 
 Step = tuple[int, int]  # places: where the held lock was taken, where the next is wanted
+Steps = tuple[Step, ...]
+Path = tuple[Sort, ...]
 Ring = tuple[Request, ...]
 
 
-def find(order: Order) -> list[Race]:
+def find(order: Order) -> Found:
     """First witnesses per ring of places, and waits for a lock that the waiter itself holds."""
-    trace = order.trace
-    requests = list(_requests(trace, Locks(trace)))
-    races = [*_self_waits(trace, requests), *_Search(order, requests).races()]
-    return sorted(races, key=lambda race: race.operations)
+    locks = Locks(order.trace)
+    spans, waits = locks.spans(), waits_of(order, locks)
+    own = own_spans(waits, spans)
+    others = Waits(*(column[own < 0] for column in waits))
+    search = _Search(order, locks, requests_of(order, locks, others, spans))
+    races = [*_self_waits(order.trace, waits, own, spans), *search.races()]
+    return Found(sorted(races, key=lambda race: race.operations), search.limits)
 
 
-def _requests(trace: Trace, locks: Locks) -> Iterator[Request]:
-    """All requests, once for each lock held."""
-    rows = trace.operations
-    waits = (rows["kind"] == int(OpKind.ACQUIRE)) & (rows["range"] != 0)
-    operations = np.flatnonzero(waits & ((rows["flags"] & int(OpFlag.TRY)) == 0))
-    at = locks.at(operations)
-    for operation, number in zip(operations[at > 0].tolist(), at[at > 0].tolist(), strict=True):
-        row, holding = rows[operation], locks.holdings[number]
-        actor, wants, flags = int(row["actor"]), int(row["range"]), int(row["flags"])
-        again = any(held.lock == wants for held in holding)
-        if again and not flags & OpFlag.BLOCKED:
-            continue  # a lock its holder may take again
-        for held in holding:
-            if not again or held.lock == wants:
-                shared = bool(flags & OpFlag.SHARED)
-                yield Request(actor, held, holding, wants, shared, operation)
-
-
-def _self_waits(trace: Trace, requests: list[Request]) -> Iterator[Race]:
+def _self_waits(trace: Trace, waits: Waits, own: Column, spans: Spans) -> Iterator[Race]:
+    """Those that never returned; else it is a lock its holder may take again."""
+    blocked = (own >= 0) & ((waits.flags & int(OpFlag.BLOCKED)) != 0)
+    shared = (waits.flags & int(OpFlag.SHARED) != 0) & (spans.shared[own] != 0)
+    rows = np.flatnonzero(blocked & ~shared)
+    rows = rows[np.argsort(waits.operation[rows])]
+    place = trace.stacks["place"][trace.operations["stack"]]
     told = set[Step]()
-    for request in requests:
-        itself = request.wants == request.held.lock and not (request.shared and request.held.shared)
-        if itself and _step(trace, request) not in told:
-            told.add(_step(trace, request))
-            yield Race(Kind.DEADLOCK, (request.held.since, request.operation), "self")
+    for since, operation in zip(
+        spans.since[own[rows]].tolist(), waits.operation[rows].tolist(), strict=True
+    ):
+        step = (int(place[since]), int(place[operation]))
+        if step not in told:
+            told.add(step)
+            yield Race(Kind.DEADLOCK, (since, operation), "self")
 
 
-def _step(trace: Trace, request: Request) -> Step:
-    stacks = trace.operations["stack"][[request.held.since, request.operation]]
-    taken, wanted = trace.stacks["place"][stacks].tolist()
-    return taken, wanted
-
-
-class _Sort(NamedTuple):
-    """What requests have in common as far as a ring goes; actor and moment are left open."""
-
-    held: int
-    held_shared: bool
-    wants: int
-    shared: bool
-    holding: Holding  # of the first such request; `since` means nothing here
-    step: Step
+class _OutOfSteps(Exception):
+    pass
 
 
 class _Search:
-    """Rings of sorts of requests, each entered at its smallest lock, then filled with requests."""
+    """Rings of sorts of requests, each entered at its smallest lock, and filled with requests."""
 
-    def __init__(self, order: Order, requests: list[Request]) -> None:
-        others = [request for request in requests if request.wants != request.held.lock]
-        cyclic = inside_cycles({(request.held.lock, request.wants) for request in others})
-        chosen = [r for r in others if (r.held.lock, r.wants) in cyclic]
-        self.requests = _by_sort(order, chosen)
-        self.holders: dict[int, list[_Sort]] = {}
+    def __init__(self, order: Order, locks: Locks, requests: Requests) -> None:
+        self.requests = requests.by_sort
+        self.limits = [] if requests.whole else [_CUT]
+        self.holders: dict[int, list[Sort]] = {}
         self.wanters: dict[int, set[int]] = {}
         for sort in self.requests:
             self.holders.setdefault(sort.held, []).append(sort)
             self.wanters.setdefault(sort.wants, set()).add(sort.held)
-        self.order = _Pairwise(order, [request.operation for request in chosen])
-        self.told = set[tuple[Step, ...]]()
+        self.starts = _small_parts_first(self.holders, requests.part)
+        self.order = _Pairwise(
+            order, [r.operation for some in self.requests.values() for r in some]
+        )
+        self.gates = _Gates(locks, requests.holding)
+        self.length = self.steps = 0
+        self.told = _Told(self.requests, self.holders)
 
     def races(self) -> Iterator[Race]:
-        for lock in sorted(self.holders):
-            near = self._distances(lock)
-            for sort in self.holders[lock]:
-                for sorts in self._rings((sort,), near):
-                    yield from self._tell(sorts)
+        """Length by length, so that what a long search is cut short of is the unlikely."""
+        for self.length in range(2, LONGEST + 1):
+            self.steps = 0
+            self.told.begin(self.length)
+            try:
+                yield from self._of_this_length()
+            except _OutOfSteps:
+                self.limits.append(_UNFINISHED.format(length=self.length, steps=STEPS))
 
-    def _tell(self, sorts: tuple[_Sort, ...]) -> Iterator[Race]:
-        key = _turned([sort.step for sort in sorts])
-        if key not in self.told:
-            for ring in self._filled(sorts, ()):
-                self.told.add(key)
-                yield _race(ring)
-                return
+    def _of_this_length(self) -> Iterator[Race]:
+        for lock in self.starts:
+            sorts = [s for s in self.holders[lock] if self.told.leaves_open((_step(s),))]
+            near = self._distances(lock) if sorts else {}
+            for sort in sorts:
+                first = self.requests[sort][:1]
+                for path, ring in self._rings((sort,), tuple(first), near):
+                    self.told.add(tuple(map(_step, path)))
+                    yield _race(ring)
+
+    def _spend(self, steps: int = 1) -> None:
+        self.steps += steps
+        if self.steps > STEPS:
+            raise _OutOfSteps
 
     def _distances(self, lock: int) -> dict[int, int]:
-        """How many arcs from each lock to this one, up to half of the longest ring."""
-        distances, border = {lock: 0}, [lock]
-        for distance in range(1, LONGEST // 2 + 1):
-            border = [
-                source
-                for target in border
-                for source in self.wanters.get(target, ())
-                if source > lock and source not in distances
-            ]
+        """How many arcs from each lock to this one, up to half of the ring."""
+        distances, border = {lock: 0}, {lock}
+        for distance in range(1, self.length // 2 + 1):
+            self._spend(sum(len(self.wanters.get(target, ())) for target in border))
+            sources = {source for target in border for source in self.wanters.get(target, ())}
+            border = {source for source in sources if source > lock and source not in distances}
             distances.update(dict.fromkeys(border, distance))
         return distances
 
-    def _rings(self, path: tuple[_Sort, ...], near: dict[int, int]) -> Iterator[tuple[_Sort, ...]]:
-        """All rings of distinct locks that begin with these sorts."""
-        start, wants = path[0].held, path[-1].wants
-        if wants == start:
-            if not (path[-1].shared and path[0].held_shared):
-                yield path
+    def _rings(self, path: Path, ring: Ring, near: dict[int, int]) -> Iterator[tuple[Path, Ring]]:
+        """Rings of distinct locks that begin with this path, each of places not told yet."""
+        left = self.length - len(path)  # arcs that may still follow
+        if not left:
+            yield path, ring
             return
-        left = LONGEST - len(path)  # arcs that may still follow
-        if wants < start or (left <= LONGEST // 2 and near.get(wants, LONGEST) > left):
+        wants = path[-1].wants
+        if wants <= path[0].held or (left <= self.length // 2 and near.get(wants, left + 1) > left):
             return
         for sort in self.holders.get(wants, ()):
-            if _fits(path, sort):
-                yield from self._rings((*path, sort), near)
+            self._spend()
+            longer = (*path, sort)
+            if self._fits(path, sort) and self.told.leaves_open(tuple(map(_step, longer))):
+                filled = self._fill(longer, ring)
+                if filled:
+                    yield from self._rings(longer, filled, near)
 
-    def _filled(self, sorts: tuple[_Sort, ...], ring: Ring) -> Iterator[Ring]:
-        """Requests of these sorts, of different actors and unordered."""
-        if len(ring) == len(sorts):
+    def _fits(self, path: Path, sort: Sort) -> bool:
+        if path[-1].shared and sort.held_shared:
+            return False
+        start = path[0]
+        if len(path) + 1 == self.length and (
+            sort.wants != start.held or (sort.shared and start.held_shared)
+        ):
+            return False
+        if any(sort.held == s.held for s in path):
+            return False
+        return not any(self._exclude(sort.gates, s.gates) for s in path)
+
+    def _exclude(self, one: int, other: int) -> bool:
+        answer, compared = self.gates.exclude(one, other)
+        self._spend(compared // LOCKS_PER_STEP)
+        return answer
+
+    def _fill(self, path: Path, ring: Ring) -> Ring:
+        """Requests of these sorts, of different actors and unordered, or none.
+
+        `ring` fills all but the last.
+        """
+        longer = next(self._filled(path, ring), ())
+        return longer or next(self._filled(path, ()), ())
+
+    def _filled(self, path: Path, ring: Ring) -> Iterator[Ring]:
+        if len(ring) == len(path):
             yield ring
             return
-        for request in self.requests[sorts[len(ring)]]:
+        for request in self.requests[path[len(ring)]]:
+            self._spend()
             if all(self._together(request, other) for other in ring):
-                yield from self._filled(sorts, (*ring, request))
+                yield from self._filled(path, (*ring, request))
 
     def _together(self, one: Request, other: Request) -> bool:
         return one.actor != other.actor and self.order.concurrent(one.operation, other.operation)
 
 
-def _fits(path: tuple[_Sort, ...], sort: _Sort) -> bool:
-    if path[-1].shared and sort.held_shared:
-        return False
-    return not any(sort.held == s.held or exclude(sort.holding, s.holding) for s in path)
+_CUT = (
+    "deadlocks: too many locks are held at once to look at all: of each lock only with the first "
+    "requests made while it was held"
+)
+_UNFINISHED = (
+    "deadlocks: rings of {length} actors were searched for {steps:,} steps, which did not suffice "
+    "to try them all"
+)
 
 
-def _by_sort(order: Order, requests: list[Request]) -> dict[_Sort, list[Request]]:
-    """The requests of each sort; of one actor in one segment, the first."""
-    sorts: dict[tuple[object, ...], _Sort] = {}
-    chosen: dict[_Sort, dict[tuple[int, int], Request]] = {}
-    for r in requests:
-        step = _step(order.trace, r)
-        locks = frozenset((held.lock, held.shared) for held in r.holding)
-        sort = _Sort(r.held.lock, r.held.shared, r.wants, r.shared, r.holding, step)
-        sort = sorts.setdefault((*sort[:4], locks, step), sort)
-        moment = (r.actor, int(order.segment[r.operation]))
-        chosen.setdefault(sort, {}).setdefault(moment, r)
-    return {sort: list(moments.values()) for sort, moments in chosen.items()}
+def _step(sort: Sort) -> Step:
+    return sort.taken_at, sort.wanted_at
+
+
+def _small_parts_first(holders: dict[int, list[Sort]], part: Column) -> list[int]:
+    """The locks; one large tangle shall not use up the steps of all others."""
+    of_lock = {lock: int(part[lock]) for lock in holders}
+    size = Counter(of_lock.values())
+    return sorted(holders, key=lambda lock: (size[of_lock[lock]], lock))
+
+
+class _Told:
+    """Rings of places of one length, and the ways into them that lead to nothing else."""
+
+    def __init__(self, sorts: Iterable[Sort], holders: dict[int, list[Sort]]) -> None:
+        self._wants: dict[Step, set[int]] = {}
+        for sort in sorts:
+            self._wants.setdefault(_step(sort), set()).add(sort.wants)
+        self._at = {lock: set(map(_step, some)) for lock, some in holders.items()}
+        self._next: dict[Step, set[Step]] = {}
+        self.begin(0)
+
+    def begin(self, length: int) -> None:
+        """Forgets rings of other lengths, which are never the same."""
+        self._length = length
+        self._closed = set[Steps]()
+        self._touched = set[Steps]()  # what some ring told begins with
+
+    def add(self, steps: Steps) -> None:
+        """This ring was told, wherever it is entered."""
+        for i in range(len(steps)):
+            turned = steps[i:] + steps[:i]
+            self._closed.add(turned)
+            self._touched.update(turned[:end] for end in range(1, len(turned) + 1))
+
+    def leaves_open(self, steps: Steps) -> bool:
+        """Whether the places may still lead to a ring that was not told."""
+        if steps not in self._touched:
+            return True
+        if steps in self._closed:
+            return False
+        if len(steps) < self._length and not any(
+            self.leaves_open((*steps, step)) for step in self._following(steps[-1])
+        ):
+            self._closed.add(steps)
+            return False
+        return True
+
+    def _following(self, step: Step) -> set[Step]:
+        if step not in self._next:
+            at = (self._at.get(lock, set()) for lock in self._wants[step])
+            self._next[step] = set[Step]().union(*at)
+        return self._next[step]
+
+
+class _Gates:
+    """Which sets of locks exclude each other, each two compared once."""
+
+    def __init__(self, locks: Locks, holding: dict[int, int]) -> None:
+        self._holding = lru_cache(maxsize=256)(lambda gates: locks.holdings[holding[gates]])
+        self._known: dict[tuple[int, int], bool] = {}
+
+    def exclude(self, one: int, other: int) -> tuple[bool, int]:
+        """The answer, and how many locks had to be looked at."""
+        key = (min(one, other), max(one, other))
+        if key in self._known:
+            return self._known[key], 0
+        mine, theirs = self._holding(one), self._holding(other)
+        self._known[key] = exclude(mine, theirs)
+        return self._known[key], len(mine) + len(theirs)
 
 
 class _Pairwise:
@@ -212,13 +295,8 @@ class _Pairwise:
         return bool(self._number[a] <= self._clock[b][self._column[int(self._actor[a])]])
 
 
-def _turned(steps: list[Step]) -> tuple[Step, ...]:
-    """The same for all places where a ring can be entered."""
-    return min(tuple(steps[i:] + steps[:i]) for i in range(len(steps)))
-
-
 def _race(ring: Ring) -> Race:
     operations = tuple(
-        operation for request in ring for operation in (request.held.since, request.operation)
+        operation for request in ring for operation in (request.since, request.operation)
     )
     return Race(Kind.DEADLOCK, operations, f"ring of {len(ring)}")
