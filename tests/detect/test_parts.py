@@ -81,7 +81,7 @@ Arc = tuple[int, int]
 
 def parts_of(arcs: Iterable[Arc], nodes: int) -> list[int]:
     source, target = np.array(sorted(arcs), dtype=np.int64).reshape(-1, 2).T
-    return parts(source, target, nodes).tolist()
+    return [int(part) for part in parts(source, target, nodes)]
 
 
 @settings(max_examples=500)

@@ -12,12 +12,12 @@ to `LONGEST` actors. The operations of a race are, request by request round the 
 acquisition of the lock that is held and the one that waits.
 
 Cost: near one step per lock operation, to find the locks that lie on a cycle. Their rings are
-searched two by two, three by three and so on, with at most `STEPS` steps for each length, and a path
-is left where all rings of places it can come to are told. What was not finished, `limits` says.
+searched by length, with at most `STEPS` steps for each, and a path is left where all rings of
+places it can come to are told. What was not finished is said in the `limits` of what was found.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -76,7 +76,7 @@ def _self_waits(trace: Trace, waits: Waits, own: Column, spans: Spans) -> Iterat
             yield Race(Kind.DEADLOCK, (since, operation), "self")
 
 
-class _OutOfSteps(Exception):
+class _OutOfSteps(Exception):  # noqa: N818 - ends a search, and is no error
     pass
 
 
@@ -97,11 +97,12 @@ class _Search:
         )
         self.gates = _Gates(locks, requests.holding)
         self.length = self.steps = 0
-        self.told = _Told(self.requests, self.holders)
+        self.told = _Told(self.requests, self.holders, self._spend)
 
     def races(self) -> Iterator[Race]:
         """Length by length, so that what a long search is cut short of is the unlikely."""
-        for self.length in range(2, LONGEST + 1):
+        actors = {request.actor for some in self.requests.values() for request in some}
+        for self.length in range(2, min(LONGEST, len(actors)) + 1):
             self.steps = 0
             self.told.begin(self.length)
             try:
@@ -213,7 +214,10 @@ def _small_parts_first(holders: dict[int, list[Sort]], part: Column) -> list[int
 class _Told:
     """Rings of places of one length, and the ways into them that lead to nothing else."""
 
-    def __init__(self, sorts: Iterable[Sort], holders: dict[int, list[Sort]]) -> None:
+    def __init__(
+        self, sorts: Iterable[Sort], holders: dict[int, list[Sort]], spend: Callable[[int], None]
+    ) -> None:
+        self._spend = spend
         self._wants: dict[Step, set[int]] = {}
         for sort in sorts:
             self._wants.setdefault(_step(sort), set()).add(sort.wants)
@@ -240,16 +244,17 @@ class _Told:
             return True
         if steps in self._closed:
             return False
-        if len(steps) < self._length and not any(
-            self.leaves_open((*steps, step)) for step in self._following(steps[-1])
-        ):
-            self._closed.add(steps)
-            return False
-        return True
+        for step in self._following(steps[-1]):
+            self._spend(1)
+            if self.leaves_open((*steps, step)):
+                return True
+        self._closed.add(steps)
+        return False
 
     def _following(self, step: Step) -> set[Step]:
         if step not in self._next:
-            at = (self._at.get(lock, set()) for lock in self._wants[step])
+            at = [self._at.get(lock, set()) for lock in self._wants[step]]
+            self._spend(sum(map(len, at)))
             self._next[step] = set[Step]().union(*at)
         return self._next[step]
 
