@@ -72,7 +72,7 @@ def main() -> None:
     parser = arguments("Seconds and memory of the detectors.")
     parser.add_argument("--operations", type=int, default=10**6, help="of each shape")
     parser.add_argument(
-        "--largest", type=int, default=10**6, help="size up to which growth is shown"
+        "--largest", type=int, default=10**7, help="size up to which growth is shown"
     )
     chosen = parser.parse_args()
     published(f"{machine()}\n\n{by_shape(chosen.operations)}", "detect by shape", chosen.write)

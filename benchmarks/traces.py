@@ -77,6 +77,38 @@ def nested(size: Size) -> Trace:
     )
 
 
+def transfers(size: Size) -> Trace:
+    """Any two of a thousand locks, in any order, from one place: many rings, all alike."""
+    calls = _Calls(size, seed=7)
+    locks = min(size.objects, 1_000)
+    first = calls.rng.integers(0, locks, calls.count)
+    second = (first + calls.rng.integers(1, locks, calls.count)) % locks
+    kinds = [OpKind.ACQUIRE, OpKind.ACQUIRE, OpKind.RELEASE, OpKind.RELEASE]
+    return _trace(
+        size,
+        actor=calls.actor,
+        kind=np.tile(kinds, calls.count),
+        touches=1 + np.stack([first, second, second, first], axis=1).ravel(),
+        stack=np.tile(1 + np.arange(STEPS), calls.count),
+        edges=np.zeros(0, dtype=EDGE),
+    )
+
+
+def holding(size: Size) -> Trace:
+    """Each actor takes thousands of locks, all in one order, and gives them back at the end."""
+    locks = min(size.operations // (2 * size.actors), size.objects)
+    turn = np.arange(2 * locks)
+    taking = turn < locks
+    return _trace(
+        size,
+        actor=np.repeat(np.arange(size.actors), len(turn)),
+        kind=np.tile(np.where(taking, int(OpKind.ACQUIRE), int(OpKind.RELEASE)), size.actors),
+        touches=np.tile(1 + turn % locks, size.actors),
+        stack=np.tile(np.where(taking, 1, 2), size.actors),
+        edges=np.zeros(0, dtype=EDGE),
+    )
+
+
 def unordered(size: Size) -> Trace:
     """Loads and stores anywhere by anybody, with nothing between them."""
     return _accesses(size, stores=0.3, edges=0)
@@ -224,6 +256,8 @@ def _table(dtype: np.dtype[np.void], count: int, **columns: int | Column) -> Tab
 SHAPES: dict[str, Callable[[Size], Trace]] = {
     "locked": locked,
     "nested": nested,
+    "transfers": transfers,
+    "holding": holding,
     "unordered": unordered,
     "meeting": meeting,
     "read-mostly": read_mostly,

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Deadlocks that can happen, and those that cannot."""
 
+from collections.abc import Iterable
+
 import pytest
 from tests.detect.story import Story
 
-from eitherway.detect import deadlock
+from eitherway.detect import deadlock, detect_all, requests
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.words import EdgeKind, Kind, OpFlag, OpKind
@@ -153,3 +155,84 @@ def test_a_release_by_somebody_else_changes_nothing() -> None:
     story.takes("A", "y")
     eats(story, "B", "y", "x")
     assert len(races(story)) == 1
+
+
+def transfers(locks: int, actors: int) -> Story:
+    """Every two locks in both orders, from one place, by one actor after the other."""
+    story = Story()
+    pairs = [(i, j) for i in range(locks) for j in range(locks) if i != j]
+    for turn, (i, j) in enumerate(pairs):
+        actor = f"teller {turn % actors}"
+        story.takes(actor, f"account {i}", at="transfer:1")
+        story.takes(actor, f"account {j}", at="transfer:2")
+        story.gives(actor, f"account {j}")
+        story.gives(actor, f"account {i}")
+    return story
+
+
+def test_rings_of_the_same_places_are_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are millions of them."""
+    monkeypatch.setattr(deadlock, "STEPS", 3_000)
+    found = deadlock.find(Order.of(transfers(20, 8).trace(), (EdgeKind.INHERENT,)))
+    assert sorted(race.pattern for race in found) == [f"ring of {n}" for n in range(2, 7)]
+    assert found.limits == ()
+
+
+def test_no_ring_has_more_actors_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadlock, "STEPS", 3_000)
+    found = deadlock.find(Order.of(transfers(20, 3).trace(), (EdgeKind.INHERENT,)))
+    assert sorted(race.pattern for race in found) == ["ring of 2", "ring of 3"]
+    assert found.limits == ()
+
+
+def test_a_search_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    story, forks = table(4)
+    monkeypatch.setattr(deadlock, "STEPS", 3)
+    found = detect_all(story.trace())
+    assert list(found) == []
+    assert any("rings of 4 actors were searched for 3 steps" in limit for limit in found.limits)
+    monkeypatch.setattr(deadlock, "STEPS", 100)
+    found = detect_all(story.trace())
+    assert [race.operations for race in found] == [tuple(forks)]
+    assert found.limits == ()
+
+
+def test_a_tangle_does_not_use_up_the_steps_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    story = Story()
+    for i in range(12):  # each pair in both orders, by one actor: many paths and no ring
+        for j in range(12):
+            if i != j:
+                eats(story, "A", f"a {i}", f"a {j}")
+    last = [*eats(story, "A", "x", "y"), *eats(story, "B", "y", "x")]
+    monkeypatch.setattr(deadlock, "STEPS", 20)
+    found = deadlock.find(Order.of(story.trace(), (EdgeKind.INHERENT,)))
+    assert [race.operations for race in found] == [tuple(last)]
+    assert len(found.limits) == 1
+
+
+def hoard(*orders: Iterable[int]) -> Story:
+    """Each actor takes locks in an order of its own and holds them all."""
+    story = Story()
+    for number, order in enumerate(orders):
+        locks = [f"lock {i}" for i in order]
+        for lock in locks:
+            story.takes(f"actor {number}", lock, at="lock_all:1")
+        for lock in locks:
+            story.gives(f"actor {number}", lock)
+    return story
+
+
+def test_locks_held_on_no_cycle_make_no_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "MOST", 0)
+    story = hoard(range(300), range(300))
+    found = deadlock.find(Order.of(story.trace(), (EdgeKind.INHERENT,)))
+    assert (list(found), found.limits) == ([], ())
+
+
+def test_too_many_requests_are_cut_evenly_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "MOST", 2_000)
+    story = hoard(range(300), reversed(range(300)))
+    found = deadlock.find(Order.of(story.trace(), (EdgeKind.INHERENT,)))
+    assert [race.pattern for race in found] == ["ring of 2"]
+    assert len(found.limits) == 1
+    assert "too many locks are held at once" in found.limits[0]

@@ -34,6 +34,7 @@ from eitherway.detect import (
     meet,
     overlap,
     predicates,
+    requests,
     wakes,
 )
 from eitherway.model.trace import Trace
@@ -114,6 +115,19 @@ def _without_order(self: Any, one: int, other: int) -> bool:
     return True
 
 
+def _one_is_enough(self: Any, steps: Any) -> bool:
+    return steps not in self._touched
+
+
+def _any_gates(locks: Any, operations: Any) -> Any:
+    first = locks.at(operations[:1]).tolist()
+    return np.zeros(len(operations), dtype=np.int64), dict(enumerate(first))
+
+
+def _no_tree(nodes: Any, leaves: int) -> Any:
+    return nodes[:0], nodes[:0]
+
+
 def _no_partners(self: Any, positions: Any, since: Any) -> Any:
     return np.ones(len(positions), dtype=bool)
 
@@ -170,6 +184,9 @@ MUTANTS = [
     Mutant("readers are gates", deadlock, "exclude", _shared_excludes, DEADLOCK, LOCKS),
     Mutant("no order", deadlock._Pairwise, "concurrent", _without_order, DEADLOCK, LOCKS),
     Mutant("short rings", deadlock, "LONGEST", 2, DEADLOCK, LOCKS),
+    Mutant("told too early", deadlock._Told, "leaves_open", _one_is_enough, DEADLOCK, LOCKS),
+    Mutant("gates of the first", requests, "_gates", _any_gates, DEADLOCK, LOCKS),
+    Mutant("no inner nodes", requests, "_tree", _no_tree, DEADLOCK, LOCKS),
     Mutant("used up is there", wakes.Line, "_partner_later", _no_partners, WAIT_WAKEUPS, WAKES),
     Mutant("its own rival", wakes.Line, "_windows", _one_window, WAIT_WAKEUPS, WAKES),
     Mutant("had its own", wakes.Line, "_partner_later", _no_partners, WAKEUP_WAITS, WAKES),

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from eitherway.model.trace import Trace
 from eitherway.model.words import OpFlag, OpKind
 
-FEW = 16  # locks in a holding that is kept whole
+FEW = 16  # locks in a holding that is kept whole; at least 1, which changes can begin with
 
 Column = npt.NDArray[np.int64]
 

@@ -18,7 +18,7 @@ from eitherway.detect.locks import Column, Locks, Spans
 from eitherway.model.order import Order
 from eitherway.model.words import OpFlag, OpKind
 
-MOST = 1_000_000  # pairs of a lock held and a request that are written out
+MOST = 500_000  # pairs of a lock held and a request that are written out
 
 
 class Waits(NamedTuple):
