@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`eitherway races` as a person types it, on recordings of small runs."""
 
+import argparse
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from eitherway.cli import races as verb
 from eitherway.model.trace import Place, Trace, TraceBuilder
 from eitherway.model.words import OpFlag, OpKind, World
 from eitherway.recording.manifest import Manifest
@@ -211,3 +213,17 @@ def test_a_failed_try_lock_holds_nothing(races: Races, tmp_path: Path) -> None:
         builder.operation(actor, OpKind.STORE, balance, stack=stack)
     write_trace(tmp_path / "run", builder.build(), Manifest(World.THREADS, "test"))
     assert "(A holds no lock, B holds no lock)" in races("run").stdout
+
+
+def test_a_search_that_was_cut_short_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Then nothing found is no answer."""
+    monkeypatch.setattr("eitherway.detect.deadlock.STEPS", 0)
+    recorded(tmp_path / "run")
+    monkeypatch.chdir(tmp_path)
+    parser = argparse.ArgumentParser()
+    verb.add_arguments(parser)
+    assert verb.run(parser.parse_args(["run", "--fail-on", "none"])) == 0  # the data race is found
+    shown = capsys.readouterr().out
+    assert "deadlock" in shown.partition("looked at")[2]

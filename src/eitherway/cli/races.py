@@ -106,7 +106,8 @@ def _detected(args: argparse.Namespace) -> Found:
     )
     # Merged first: what one run shows in two ways was seen once.
     told = [stamped(finding, when) for finding in merged(findings)]
-    return told, [looked_at, *losses], not losses
+    whole = not losses and not races.limits  # nothing found in a part says nothing of the rest
+    return told, [looked_at, *races.limits, *losses], whole
 
 
 def _trace_of(recording: "Recording", *, again: bool) -> "Trace":
