@@ -34,7 +34,7 @@ static void in_child(void) {
     ew_schedule_forked();
     ew_input_forked();
     ew_pids_forked();
-    ew_tracing = false;
+    ew_trace_stop();
     ew_scheduler_forked();
     ew_outside_forked();
     ew_threads_forked();

@@ -166,7 +166,15 @@ bool ew_look_outside(int64_t nanoseconds);
 void ew_outside_forked(void);
 
 // --- tsan_memory.c: plain accesses until the next decision point
-extern int64_t ew_accesses_left;
+//
+// A hook looks at the first of these only. While a trace is made it is kept below zero, so that
+// every access is told, and the second one counts.
+extern int64_t ew_accesses_left, ew_traced_accesses_left;
+
+static inline int64_t *ew_access_count(void) {
+    extern bool ew_tracing;
+    return ew_tracing ? &ew_traced_accesses_left : &ew_accesses_left;
+}
 extern uintptr_t *ew_frames; // next free entry of the running thread's shadow stack
 
 // --- clock.c
@@ -189,6 +197,7 @@ void ew_trace_atomic(unsigned op, const void *object, size_t size, const void *p
 void ew_trace_life(unsigned op, const struct ew_thread *other, const void *pc);
 void ew_trace_start(const char *directory);
 void ew_trace_finish(void);
+void ew_trace_stop(void);         // from here on nothing is told
 uint32_t ew_trace_position(void); // number of the last event
 
 #endif

@@ -97,12 +97,13 @@ static int64_t allowance; // plain accesses that were granted at the last decisi
 
 // A plain access that asks is itself the last of those granted; everything else is a step more.
 static void count_steps(enum ew_why why) {
-    ew_steps += (uint64_t)(allowance - ew_accesses_left) + (why != EW_WHY_ACCESS);
-    allowance = ew_accesses_left;
+    int64_t left = *ew_access_count();
+    ew_steps += (uint64_t)(allowance - left) + (why != EW_WHY_ACCESS);
+    allowance = left;
 }
 
 static void grant_accesses(void) {
-    allowance = ew_accesses_left = policy->accesses();
+    allowance = *ew_access_count() = policy->accesses();
 }
 
 void ew_step(void) {

@@ -225,7 +225,7 @@ static FILE *stream_of(const struct entry *entry, const long *arguments) {
 static void decide(enum does does) {
     if (does != GETC && does != PUTC && does != LOOK)
         ew_point(EW_WHY_SYNC);
-    else if (--ew_accesses_left < 0)
+    else if (--*ew_access_count() < 0)
         ew_point(EW_WHY_ACCESS);
 }
 

@@ -19,9 +19,16 @@ static struct ew_stream stream;
 static struct ew_stream_file file = {.name = STREAM, .stream = &stream};
 static uint8_t buffer[1 << 18];
 
+// The hooks count for themselves again.
+void ew_trace_stop(void) {
+    if (ew_tracing)
+        ew_accesses_left = ew_traced_accesses_left;
+    ew_tracing = false;
+}
+
 static void must(long result) {
     if (result < 0) {
-        ew_tracing = false;
+        ew_trace_stop();
         ew_cannot("the trace cannot be written");
     }
 }
@@ -164,13 +171,15 @@ void ew_trace_start(const char *path) {
     must(ew_stream_rows(&stream, EW_BLOCK_THREAD_FRAMES, &bottom, 1));
     must(raw3(SYS_readlink, (long)"/proc/self/exe", (long)program, sizeof program - 1));
     dl_iterate_phdr(each_module, program);
+    ew_traced_accesses_left = ew_accesses_left;
+    ew_accesses_left = -1;
     ew_tracing = true;
 }
 
 void ew_trace_finish(void) {
     if (!ew_tracing)
         return;
-    ew_tracing = false;
+    ew_trace_stop();
     must(ew_recording_finish(directory, facts(), &file, 1));
 }
 
