@@ -18,16 +18,22 @@
 static _Unwind_Reason_Code (*forced_unwind)(struct _Unwind_Exception *, _Unwind_Stop_Fn, void *);
 static _Unwind_Word (*frame_of)(struct _Unwind_Context *);
 
+// Used by unwinding.S too, for what the compiler's own clean-up code calls.
+void *ew_unwinder(const char *name) {
+    static void *library;
+    if (!library)
+        library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *function = library ? dlsym(library, name) : NULL;
+    if (!function)
+        ew_cannot("libgcc_s.so.1 must be installed for pthread_exit and pthread_cancel to work");
+    return function;
+}
+
 static void load_unwinder(void) {
     if (forced_unwind)
         return;
-    void *library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library) {
-        frame_of = (_Unwind_Word (*)(struct _Unwind_Context *))dlsym(library, "_Unwind_GetCFA");
-        *(void **)&forced_unwind = dlsym(library, "_Unwind_ForcedUnwind");
-    }
-    if (!frame_of || !forced_unwind)
-        ew_cannot("libgcc_s.so.1 must be installed for pthread_exit and pthread_cancel to work");
+    *(void **)&frame_of = ew_unwinder("_Unwind_GetCFA");
+    *(void **)&forced_unwind = ew_unwinder("_Unwind_ForcedUnwind");
 }
 
 // What __pthread_register_cancel keeps in the buffer's own words.

@@ -243,7 +243,7 @@ bool ew_interrupted(bool even_restarting) {
 
 // Written by the handler, which interrupts the reader but is never interrupted by it.
 #define RING 256
-static siginfo_t ring[RING];
+EW_LARGE static siginfo_t ring[RING];
 static volatile uint32_t written, taken;
 volatile bool ew_signal_arrived;
 

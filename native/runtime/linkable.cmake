@@ -18,7 +18,11 @@ endfunction()
 
 # Groups become ordinary sections: the linker keeps one group of a name, and a program's own reference
 # to it must not end at a symbol that is local here.
-run(${LINKER} -r --force-group-allocation --whole-archive ${ARCHIVE} -o ${OBJECT})
+#
+# What our clean-up code calls of the unwinder goes through unwinding.S: a C program does not have it.
+run(${OBJCOPY} --redefine-sym _Unwind_Resume=ew_unwind_resume
+  --redefine-sym __gcc_personality_v0=ew_personality ${ARCHIVE} ${OBJECT}.a)
+run(${LINKER} -r --force-group-allocation --whole-archive ${OBJECT}.a -o ${OBJECT})
 run(${OBJCOPY} --localize-hidden ${OBJECT})
 execute_process(COMMAND ${NM} --defined-only --extern-only --format=posix ${OBJECT}
   OUTPUT_VARIABLE symbols RESULT_VARIABLE status)

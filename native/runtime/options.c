@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static char kept[8192]; // cut into strings; names and values point into it
+EW_LARGE static char kept[8192]; // cut into strings; names and values point into it
 
 static uint64_t number(const char *text) {
     uint64_t value = 0;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-static const char *reported[512]; // by name; there are fewer functions in here that report
+EW_LARGE static const char *reported[512]; // by name; there are fewer functions in here that report
 static size_t count;
 
 static bool was_reported(const char *function) {

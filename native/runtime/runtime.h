@@ -19,6 +19,9 @@
 
 #define EW_EXPORT __attribute__((visibility("default")))
 #define EW_COLD __attribute__((noinline, cold))
+// For large arrays: what is small and always in use lies together on few pages, each of which a
+// forked run copies when it first writes to it.
+#define EW_LARGE __attribute__((section(".bss.eitherway_large")))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 

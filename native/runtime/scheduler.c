@@ -12,25 +12,27 @@ void ew_switch(void **save_sp, void *load_sp, uint64_t load_fs);
 struct ew_thread *ew_self;
 bool ew_running;
 
-// Reserved address space, touched as threads come: a million threads at once.
+// Where a few threads are listed, and where many are: reserved, touched as threads come.
+#define FEW 32
 #define THREADS_MAX (1u << 20)
-static struct ew_thread **threads;
+static struct ew_thread *few_threads[FEW], *few_ready[FEW];
+static struct ew_thread **threads = few_threads;
 static uint32_t thread_count;
-static struct ew_thread **ready;
+static struct ew_thread **ready = few_ready;
 static uint32_t ready_count;
 
 static const struct ew_policy *policy;
 
 // Waiting threads by object. Order within a bucket is order of arrival, so that nothing depends on
 // addresses; the hash only keeps buckets short.
-#define BUCKETS 4096
+#define BUCKETS 256 // one page
 static struct bucket {
     struct ew_thread *head, *tail;
 } buckets[BUCKETS];
 static uint32_t deadlines; // how many threads wait with one
 
 static struct bucket *bucket_of(const void *object) {
-    return &buckets[((uintptr_t)object * 0x9E3779B97F4A7C15u) >> 52];
+    return &buckets[((uintptr_t)object * 0x9E3779B97F4A7C15u) >> 56];
 }
 
 uint32_t ew_thread_count(void) {
@@ -61,8 +63,18 @@ static void make_unready(struct ew_thread *thread, enum ew_state state) {
     thread->state = state;
 }
 
+static void make_room(struct ew_thread ***list, uint32_t count) {
+    struct ew_thread **many = ew_pages(THREADS_MAX * sizeof *many);
+    memcpy(many, *list, count * sizeof *many);
+    *list = many;
+}
+
 void ew_thread_add(struct ew_thread *thread) {
     static uint32_t next_id;
+    if (thread_count == FEW && threads == few_threads) {
+        make_room(&threads, thread_count);
+        make_room(&ready, ready_count);
+    }
     if (thread_count == THREADS_MAX)
         ew_cannot("more than a million threads at once");
     thread->id = next_id++;
@@ -342,8 +354,6 @@ static const struct ew_policy *policy_named(const char *name) {
 }
 
 void ew_scheduler_start(struct ew_thread *first) {
-    threads = ew_pages(THREADS_MAX * sizeof *threads);
-    ready = ew_pages(THREADS_MAX * sizeof *ready);
     policy = &ew_policy_round_robin;
     ew_thread_add(first);
     ew_self = first;

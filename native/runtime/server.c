@@ -200,7 +200,7 @@ static void rewind_all(const struct request *request, struct ew_schedule_head *s
 
 // Size and hash of what was written, which is then forgotten.
 static void take_output(int descriptor, uint64_t *size, uint64_t *hash) {
-    static uint8_t buffer[1 << 16];
+    EW_LARGE static uint8_t buffer[1 << 16];
     *size = 0;
     *hash = 0xCBF29CE484222325u; // FNV-1a
     for (long got;
@@ -255,7 +255,7 @@ static bool serve_survey(const struct request *request, struct ew_options *optio
 }
 
 void ew_serve(int socket, struct ew_options *options) {
-    static struct request request;
+    EW_LARGE static struct request request;
     control = socket;
     struct ew_control_hello hello = {.pid = (uint32_t)raw1(SYS_getpid, 0), .world = 1};
     send_message(EW_MESSAGE_HELLO, &hello, sizeof hello);

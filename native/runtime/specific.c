@@ -12,7 +12,7 @@
 static struct key {
     bool used;
     void (*destructor)(void *);
-} keys[PTHREAD_KEYS_MAX];
+} keys[PTHREAD_KEYS_MAX] EW_LARGE;
 
 static void (*call_tls_destructors)(void);
 static struct ew_thread before_start; // for libraries that set keys before the runtime is ready

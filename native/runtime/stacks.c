@@ -65,40 +65,45 @@ static int use_given(struct ew_thread *thread, void *stack, size_t size) {
 
 // --- stacks of the usual size serve again, as glibc's do
 
-static struct spare {
-    struct spare *next;
-    size_t size; // of the mapping
-} *spares;       // each lies at the upper end of its stack
-static uint32_t spare_count;
+// Listed outside of themselves: a mapping that nobody has touched costs a fork next to nothing.
 #define SPARES_MAX 64
+static char *spares[SPARES_MAX];
+static size_t spare_size; // of each mapping
+static uint32_t spare_count;
 #define USUAL_GUARD PAGE
+
+// One mapping: guard, stack, shadow. The last two meet in the middle of a page: most threads use
+// little of either, and each page costs a forked run a copy.
+#define MEETING (PAGE / 2)
 
 static size_t usual_mapping(void) {
     return USUAL_GUARD + default_size + ew_frames_bytes(default_size);
 }
 
-static struct spare *spare_of(char *memory) {
-    return (struct spare *)(memory + USUAL_GUARD + default_size) - 1;
+static void unmap(char *memory, size_t size) {
+    raw3(SYS_munmap, (long)memory, (long)size, 0);
+}
+
+// The program may have changed what is usual.
+static void drop_unusual(void) {
+    while (spare_size != usual_mapping() && spare_count)
+        unmap(spares[--spare_count], spare_size);
+    spare_size = usual_mapping();
 }
 
 static void keep_spare(char *memory) {
-    struct spare *spare = spare_of(memory);
-    *spare = (struct spare){spares, usual_mapping()};
-    spares = spare;
-    spare_count++;
+    drop_unusual();
+    if (spare_count < SPARES_MAX)
+        spares[spare_count++] = memory;
+    else
+        unmap(memory, spare_size);
 }
 
 static char *take_spare(void) {
-    struct spare *spare = spares;
-    if (!spare || spare->size != usual_mapping())
-        return NULL;
-    spares = spare->next;
-    spare_count--;
-    *spare = (struct spare){0};
-    return (char *)(spare + 1) - default_size - USUAL_GUARD;
+    drop_unusual();
+    return spare_count ? spares[--spare_count] : NULL;
 }
 
-// One mapping: guard, stack, shadow. What is used of the last two lies side by side.
 static char *map_stack(size_t size, size_t guard) {
     char *memory = reserve(guard + size + ew_frames_bytes(size));
     if (memory && guard)
@@ -107,6 +112,7 @@ static char *map_stack(size_t size, size_t guard) {
 }
 
 void ew_stacks_prepare(uint32_t count) {
+    count = count < SPARES_MAX ? count : SPARES_MAX;
     for (char *memory; count-- && (memory = map_stack(default_size, USUAL_GUARD));)
         keep_spare(memory);
 }
@@ -130,7 +136,7 @@ int ew_stack_create(struct ew_thread *thread, const pthread_attr_t *attributes) 
     thread->life.memory = memory;
     thread->life.memory_size = guard + size + ew_frames_bytes(size);
     thread->life.guard = guard;
-    thread->stack = memory + guard;
+    thread->stack = memory + guard + MEETING;
     thread->frames = thread->frames_base = thread->life.frames =
         (uintptr_t *)(thread->stack + size);
     thread->stack_size = size;
@@ -141,10 +147,10 @@ int ew_stack_create(struct ew_thread *thread, const pthread_attr_t *attributes) 
 void ew_stack_destroy(struct ew_thread *thread) {
     bool usual = thread->owns_stack && thread->life.guard == USUAL_GUARD &&
                  thread->life.memory_size == usual_mapping();
-    if (usual && spare_count < SPARES_MAX)
+    if (usual)
         keep_spare(thread->life.memory);
     else
-        raw3(SYS_munmap, (long)thread->life.memory, (long)thread->life.memory_size, 0);
+        unmap(thread->life.memory, thread->life.memory_size);
     thread->stack = NULL;
     thread->frames_base = NULL;
 }

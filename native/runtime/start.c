@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runtime takes over before any constructor of the program or its libraries runs; the run that
 // is scheduled and recorded begins with the program's own.
+#include "binding.h"
 #include "descriptors.h"
 #include "input.h"
 #include "options.h"
@@ -104,6 +105,7 @@ void ew_begin(void) {
     begun = true;
     if (options.server >= 0) {
         ew_threads_prepare(options.threads);
+        ew_bind_libc();
         ew_serve(options.server, &options);
     }
     if (options.inputs >= 0)

@@ -15,11 +15,11 @@ static struct ew_thread *leader;     // whose number is the process's
 
 // --- threads by handle: the address only says where to look
 
-#define HANDLES 4096
+#define HANDLES 512 // one page
 static struct ew_thread *handles[HANDLES];
 
 static struct ew_thread **handle_slot(uint64_t fs) {
-    return &handles[(fs * 0x9E3779B97F4A7C15u) >> 52];
+    return &handles[(fs * 0x9E3779B97F4A7C15u) >> 55];
 }
 
 static void handle_add(struct ew_thread *thread) {
@@ -44,18 +44,24 @@ struct ew_thread *ew_thread_of(pthread_t handle) {
 
 // --- records
 
+#define RECORDS_AT_ONCE 32
 static struct ew_thread *spare; // linked by next_handle
 
-static struct ew_thread *record_create(void) {
-    if (!spare) {
-        struct ew_thread *some = ew_pages(32 * sizeof *some);
-        for (int i = 0; i < 32; i++) {
-            some[i].life.next_handle = spare;
-            spare = &some[i];
-        }
+static struct ew_thread *record_make(void) {
+    static struct ew_thread *fresh, *end;
+    if (fresh == end) {
+        fresh = ew_pages(RECORDS_AT_ONCE * sizeof *fresh);
+        end = fresh + RECORDS_AT_ONCE;
     }
+    return fresh++;
+}
+
+static struct ew_thread *record_create(void) {
     struct ew_thread *thread = spare;
-    spare = thread->life.next_handle;
+    if (thread)
+        spare = thread->life.next_handle;
+    else
+        thread = record_make();
     memset(thread, 0, sizeof *thread);
     thread->deadline = EW_NEVER;
     return thread;

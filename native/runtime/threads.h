@@ -53,6 +53,7 @@ void ew_attributes_start(struct ew_thread *first);
 enum ew_woken ew_wait_quietly(const void *object, int64_t deadline); // no handler runs in it
 
 // --- cancel.c
+void *ew_unwinder(const char *name); // a function of the library that unwinds
 bool ew_cancel_is_due(const struct ew_thread *thread);
 void ew_cancel_if_anywhere(void); // acts on an asynchronous cancellation
 

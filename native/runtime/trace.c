@@ -17,7 +17,7 @@ static int directory = -1;
 static uint32_t events;
 static struct ew_stream stream;
 static struct ew_stream_file file = {.name = STREAM, .stream = &stream};
-static uint8_t buffer[1 << 18];
+EW_LARGE static uint8_t buffer[1 << 18];
 
 // The hooks count for themselves again.
 void ew_trace_stop(void) {
@@ -157,7 +157,7 @@ static const struct ew_facts *facts(void) {
 }
 
 void ew_trace_start(const char *path) {
-    static char program[4096];
+    EW_LARGE static char program[4096];
     directory = (int)raw3(SYS_open, (long)path, O_DIRECTORY | O_CLOEXEC, 0);
     must(directory);
     must(ew_recording_begin(directory, facts()));

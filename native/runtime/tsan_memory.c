@@ -3,7 +3,8 @@
 #include "runtime.h"
 
 int64_t ew_accesses_left = INT64_MAX, ew_traced_accesses_left;
-static uintptr_t before_start[1024]; // frames of what runs before the runtime does: resolvers
+EW_LARGE static uintptr_t
+    before_start[1024]; // frames of what runs before the runtime does: resolvers
 uintptr_t *ew_frames = before_start;
 
 #define PC __builtin_return_address(0)
