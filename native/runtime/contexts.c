@@ -46,7 +46,9 @@ __attribute__((used)) void ew_context_enter(const ucontext_t *context) {
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
     struct note note;
     memcpy(&note, context->__ssp, sizeof note);
-    if (note.check == check_of(&note)) {
+    if (ew_self->life.fiber_chosen) {
+        ew_self->life.fiber_chosen = false; // the program has said where it goes
+    } else if (note.check == check_of(&note)) {
         ew_self->frames_base = note.base;
         ew_frames = note.next;
     }

@@ -48,16 +48,30 @@ static void note(enum ew_input_kind kind, const void *data, size_t size) {
     head->size += sizeof item + padded(size);
 }
 
-static size_t take(enum ew_input_kind kind, void *data, size_t room) {
+// What was noted next; it stays where it is.
+static const char *take_item(enum ew_input_kind kind, size_t room, size_t *size) {
     struct ew_inputs_item item;
     if (given == given_end)
         ew_schedule_diverged("the replay diverged: it asks for more input than was recorded");
     memcpy(&item, given, sizeof item);
     if (item.kind != kind || item.thread != (ew_self ? ew_self->id : 0) || item.length > room)
         ew_schedule_diverged("the replay diverged: it asks for other input than was recorded");
-    memcpy(data, given + sizeof item, item.length);
+    const char *data = given + sizeof item;
     given += sizeof item + padded(item.length);
-    return item.length;
+    *size = item.length;
+    return data;
+}
+
+static size_t take(enum ew_input_kind kind, void *data, size_t room) {
+    size_t size;
+    memcpy(data, take_item(kind, room, &size), size);
+    return size;
+}
+
+void ew_input_tell(enum ew_input_kind kind, const char *text, size_t size) {
+    if (ew_replaying)
+        text = take_item(kind, SIZE_MAX, &size);
+    note(kind, text, size);
 }
 
 size_t ew_input(enum ew_input_kind kind, void *data, size_t size, size_t room) {

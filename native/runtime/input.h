@@ -7,10 +7,12 @@
 
 // Numbers of the `input` block of the threads world.
 enum ew_input_kind {
-    EW_INPUT_START = 1, // clocks at the start
-    EW_INPUT_READY,     // whether descriptors were ready: revents of each
-    EW_INPUT_RESULT,    // what a system call returned
-    EW_INPUT_DATA,      // and what it wrote into memory
+    EW_INPUT_START = 1,    // clocks at the start
+    EW_INPUT_READY,        // whether descriptors were ready: revents of each
+    EW_INPUT_RESULT,       // what a system call returned
+    EW_INPUT_DATA,         // and what it wrote into memory
+    EW_INPUT_SUPPRESSIONS, // no input: what the program says to whoever reports
+    EW_INPUT_OPTIONS,
 };
 
 extern bool ew_replaying;
@@ -25,6 +27,9 @@ void ew_input_forked(void); // in the child: it is neither recorded nor a replay
 // In a recording run notes `size` bytes of `data`; in a replay puts there what was noted instead.
 // Returns how many bytes there are; more than `room` is a divergence.
 size_t ew_input(enum ew_input_kind kind, void *data, size_t size, size_t room);
+
+// Notes what the program says about itself; in a replay what it said then.
+void ew_input_tell(enum ew_input_kind kind, const char *text, size_t size);
 
 // A system call whose result depends on the outside: made, or its result taken from the replay.
 long ew_input_call(long number, long a, long b, long c, long d, long e, long f);

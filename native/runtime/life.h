@@ -27,6 +27,12 @@ struct ew_life {
     bool first;     // runs on the stack that the kernel made
     bool leaving;   // its function is over: no cancellation any more
 
+    // tsan_annotations.c: regions that the thread is in
+    struct ew_ignored {
+        uint16_t reads, writes, sync;
+    } ignored;
+    bool fiber_chosen; // tsan_fibers.c: the next switch of contexts is to that one
+
     // cancel.c
     bool cancelled;       // somebody asked for it
     bool cancel_disabled; // PTHREAD_CANCEL_DISABLE

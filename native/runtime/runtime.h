@@ -178,7 +178,12 @@ static inline int64_t *ew_access_count(void) {
     extern bool ew_tracing;
     return ew_tracing ? &ew_traced_accesses_left : &ew_accesses_left;
 }
+// A plain access that the program is about to make, told by another way than a hook of its size.
+void ew_access(unsigned op, const void *address, size_t size, const void *pc);
 extern uintptr_t *ew_frames; // next free entry of the running thread's shadow stack
+
+// --- tsan_annotations.c: the program has said that races on this memory are expected
+bool ew_expects_races(const void *address, size_t size);
 
 // --- clock.c
 int64_t ew_now(void);             // virtual nanoseconds

@@ -10,6 +10,7 @@
 #include "schedule.h"
 #include "server.h"
 #include "threads.h"
+#include "tsan_reports.h"
 
 #include <errno.h>
 #include <string.h>
@@ -112,6 +113,7 @@ void ew_begin(void) {
         ew_input_record(options.inputs);
     if (options.given >= 0)
         ew_input_replay(options.given);
+    ew_reports_begin();
     ew_descriptors_start();
     ew_clock_begin();
     ew_pids_begin();

@@ -82,7 +82,16 @@ static void tell(struct ew_thread_event event) {
     events++;
 }
 
+static bool is_ignored(unsigned op) {
+    const struct ew_ignored *ignored = &ew_self->life.ignored;
+    return (op == EW_OP_LOAD && ignored->reads) || (op == EW_OP_STORE && ignored->writes);
+}
+
 void ew_trace(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
+    if (is_ignored(op))
+        return;
+    if ((op == EW_OP_LOAD || op == EW_OP_STORE) && ew_expects_races(object, size))
+        flags |= EW_FLAG_ATOMIC;
     tell((struct ew_thread_event){
         .address = (uintptr_t)object,
         .pc = (uintptr_t)pc,
@@ -99,7 +108,7 @@ void ew_trace_atomic(unsigned op, const void *object, size_t size, const void *p
         .size = (uint32_t)size,
         .op = (uint8_t)op,
         .flags = EW_FLAG_ATOMIC,
-        .order = (uint8_t)order,
+        .order = (uint8_t)(ew_self->life.ignored.sync ? __ATOMIC_RELAXED : order),
     });
 }
 

@@ -28,6 +28,10 @@ static inline void access(unsigned op, const void *address, size_t size, const v
         slow(op, address, size, pc);
 }
 
+void ew_access(unsigned op, const void *address, size_t size, const void *pc) {
+    access(op, address, size, pc);
+}
+
 #define HOOKS(size)                                                                                \
     EW_EXPORT void __tsan_read##size(void *p) {                                                    \
         access(LOAD, p, size, PC);                                                                 \
@@ -64,16 +68,6 @@ HOOKS(2)
 HOOKS(4)
 HOOKS(8)
 HOOKS(16)
-
-EW_EXPORT void __tsan_read_range(void *address, size_t size) {
-    if (size)
-        access(LOAD, address, size, PC);
-}
-
-EW_EXPORT void __tsan_write_range(void *address, size_t size) {
-    if (size)
-        access(STORE, address, size, PC);
-}
 
 EW_EXPORT void __tsan_vptr_read(void **vptr) {
     access(LOAD, vptr, sizeof *vptr, PC);
