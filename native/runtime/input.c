@@ -64,7 +64,8 @@ static const char *take_item(enum ew_input_kind kind, size_t room, size_t *size)
 
 static size_t take(enum ew_input_kind kind, void *data, size_t room) {
     size_t size;
-    memcpy(data, take_item(kind, room, &size), size);
+    const char *noted = take_item(kind, room, &size);
+    memcpy(data, noted, size);
     return size;
 }
 

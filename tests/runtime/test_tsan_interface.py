@@ -110,7 +110,7 @@ def libtsans() -> list[Path]:
 def offered(library: Path) -> set[str]:
     """The entry points that a program may reference."""
     how = ["-D"] if library.suffix == ".so" else []
-    command = ["nm", *how, "--defined-only", "--extern-only", library]
+    command = ["nm", *how, "--defined-only", "--extern-only", str(library)]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     names = {
         words[2].split("@")[0] for line in listed.splitlines() if len(words := line.split()) == 3

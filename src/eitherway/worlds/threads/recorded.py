@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
@@ -18,12 +18,13 @@ from eitherway.machine.elf import build_id
 from eitherway.model import shape
 from eitherway.model.trace import Table, Trace
 from eitherway.model.words import World
-from eitherway.recording.layout import INPUTS_ITEM, BlockType
+from eitherway.recording.layout import BlockType
 from eitherway.recording.manifest import Host, Manifest
 from eitherway.recording.read import Input, Recording
 from eitherway.recording.store import Store
 from eitherway.recording.trace import add_trace
 from eitherway.recording.write import RecordingWriter, StreamWriter
+from eitherway.worlds.threads import inputs
 from eitherway.worlds.threads.captured import Captured
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.program import classify
@@ -48,7 +49,7 @@ def save(recorded: Recorded, store: Store, trace: Trace | None = None) -> Path:
             stream = writer.stream("input")
             _write_facts(stream, recorded)
             stream.input(_Kind.HOME, 0, _home(slot.path))
-            for kind, thread, data in _items(recorded.ran.inputs):
+            for kind, thread, data in inputs.items(recorded.ran.inputs):
                 stream.input(kind, thread, data)
             if trace is not None:
                 add_trace(writer, trace)
@@ -62,8 +63,8 @@ def load(recording: Recording) -> Recorded:
     Refused when the program is not ours, is gone or has changed since: a recording is a file, and
     to follow one is to start what it names.
     """
-    inputs = list(recording.inputs())
-    parts = {item.kind: item.data for item in inputs if item.kind >= _Kind.FACTS}
+    items = list(recording.inputs())
+    parts = {item.kind: item.data for item in items if item.kind >= _Kind.FACTS}
     try:
         told = _FACTS(json.loads(parts[_Kind.FACTS]))
         environment = dict(told["environment"])
@@ -75,7 +76,7 @@ def load(recording: Recording) -> Recorded:
     except (KeyError, ValueError) as error:
         raise BadInput(f"{recording.path} is no recording of a run of threads") from error
     _refuse_other_program(recording, launch)
-    return Recorded(launch, Ran(told["status"], out, err, schedule, _packed(inputs)))
+    return Recorded(launch, Ran(told["status"], out, err, schedule, _packed(items)))
 
 
 def is_run(kinds: Set[BlockType]) -> bool:
@@ -208,27 +209,7 @@ def _switches(choices: Table) -> Table:
     return np.frombuffer(choices.astype("<u4").tobytes(), dtype=SWITCH)
 
 
-# --- the input, as native/runtime/input.c lays it out
-
-
-def _items(inputs: bytes) -> Iterator[tuple[int, int, bytes]]:
-    at = 0
-    while at < len(inputs):
-        kind, thread, length = INPUTS_ITEM.unpack_from(inputs, at)
-        at += INPUTS_ITEM.size
-        yield kind, thread, inputs[at : at + length]
-        at += _padded(length)
-
-
-def _packed(inputs: Iterable[Input]) -> bytes:
-    parts = []
-    for item in inputs:
-        if item.kind >= _Kind.FACTS:
-            continue
-        parts.append(INPUTS_ITEM.pack(item.kind, item.actor, len(item.data)))
-        parts.append(item.data.ljust(_padded(len(item.data)), b"\0"))
-    return b"".join(parts)
-
-
-def _padded(size: int) -> int:
-    return (size + 7) & ~7
+def _packed(items: Iterable[Input]) -> bytes:
+    return inputs.packed(
+        (item.kind, item.actor, item.data) for item in items if item.kind < _Kind.FACTS
+    )
