@@ -7,13 +7,17 @@ Python and NumPy (about 35 MB) in it.
 
 import argparse
 import multiprocessing
+import os
 import platform
 import re
 import resource
+import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
+
+from eitherway.errors import Problem
 
 MIB = 1 << 20
 
@@ -55,6 +59,36 @@ def machine() -> str:
     return f"One core of {name}, Linux {platform.release()}, Python {platform.python_version()}."
 
 
+class Watch:
+    """How busy the machine was with other things since this was made."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._others = _busy() - _own()
+
+    def told(self) -> str:
+        """What the figures were measured on, and beside what."""
+        processors = os.cpu_count() or 1
+        seconds = (time.monotonic() - self._start) * processors
+        share = max(_busy() - _own() - self._others, 0) / seconds
+        return (
+            f"{machine()} It has {processors} processors; "
+            f"other processes took {share:.0%} of their time meanwhile."
+        )
+
+
+def _busy() -> float:
+    """Seconds that all processors worked, or were taken from this machine by its host."""
+    first = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0]
+    user, nice, system, _idle, _waiting, interrupt, soft, stolen, *_ = map(int, first.split()[1:])
+    return (user + nice + system + interrupt + soft + stolen) / os.sysconf("SC_CLK_TCK")
+
+
+def _own() -> float:
+    """Seconds of this process and of its children that have ended."""
+    return sum(os.times()[:4])
+
+
 def arguments(description: str) -> argparse.ArgumentParser:
     """The options all benchmarks have."""
     parser = argparse.ArgumentParser(description=description)
@@ -73,3 +107,18 @@ def published(text: str, name: str, file: Path | None) -> None:
     if not found or not closed:
         raise SystemExit(f"{file} has no marks '{begin}' and '{end}' to put the figures between")
     file.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")
+
+
+def progress(words: str) -> None:
+    """What is being done, for whoever waits."""
+    print(f"... {words}", file=sys.stderr, flush=True)
+
+
+def started(main: Callable[[], None]) -> None:
+    """Run a benchmark; what this machine cannot do is said, and ends it with its exit code."""
+    try:
+        main()
+    except Problem as problem:
+        fix = f"; {problem.fix}" if problem.fix else ""
+        print(f"{problem.message}{fix}", file=sys.stderr)
+        raise SystemExit(problem.exit_code) from problem

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 
 enum { THREADS = 4, LENGTH = 1 << 22 };
-static int numbers[LENGTH];
-static long sums[THREADS][8]; // one cache line each
-static int rounds;
+static unsigned numbers[LENGTH];
+static unsigned sums[THREADS][16]; // one cache line each
+static long rounds, part;
 
 static void *add(void *argument) {
-    long me = (long)argument, part = LENGTH / THREADS;
-    for (int round = 0; round < rounds; round++)
-        for (long i = me * part; i < (me + 1) * part; i++) {
-            numbers[i] += (int)i;
+    long me = (long)argument, first = me * part, end = first + part;
+    for (long round = 0; round < rounds; round++)
+        for (long i = first; i < end; i++) {
+            numbers[i] += (unsigned)i;
             sums[me][0] += numbers[i];
         }
     return NULL;
@@ -21,14 +21,15 @@ static void *add(void *argument) {
 
 int main(int count, char **arguments) {
     pthread_t threads[THREADS];
-    long total = 0;
-    rounds = count > 1 ? atoi(arguments[1]) : 1;
+    unsigned total = 0;
+    rounds = count > 1 ? atol(arguments[1]) : 1;
+    part = (count > 2 ? atol(arguments[2]) : LENGTH) / THREADS;
     for (long i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, add, (void *)i);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
         total += sums[i][0];
     }
-    printf("%ld\n", total);
+    printf("%u\n", total);
     return 0;
 }

@@ -42,7 +42,7 @@ static void *work(void *argument) {
 int main(int count, char **arguments) {
     pthread_t threads[THREADS];
     unsigned long total = 0;
-    operations = (count > 1 ? atoi(arguments[1]) : 1) * 100000;
+    operations = count > 1 ? atoi(arguments[1]) : 100000;
     for (int i = 0; i < LOCKS; i++)
         pthread_mutex_init(&locks[i], NULL);
     for (long i = 0; i < THREADS; i++)

@@ -40,7 +40,7 @@ static void *consume(void *argument) {
 int main(int count, char **arguments) {
     pthread_t producers[SIDE], consumers[SIDE];
     long sums[SIDE], total = 0;
-    items = (count > 1 ? atoi(arguments[1]) : 1) * 100000;
+    items = count > 1 ? atoi(arguments[1]) : 100000;
     for (int i = 0; i < SIDE; i++) {
         pthread_create(&producers[i], NULL, produce, NULL);
         pthread_create(&consumers[i], NULL, consume, &sums[i]);

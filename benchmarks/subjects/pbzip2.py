@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""pbzip2 with bzip2's own library compiled in: a reader, four compressors, a writer."""
+
+import bz2
+from pathlib import Path
+
+from benchmarks.sources import Kit, built, compiled, linked, source
+from benchmarks.subjects.subject import Job, Size
+from benchmarks.subjects.text import text
+
+_LIBRARY = ("blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib")
+_PROGRAM = ("pbzip2", "BZ2StreamScanner", "ErrorContext")
+_BYTES = {Size.FULL: 40_000_000, Size.SMALL: 1_100}
+_RUN = {Size.FULL: 1, Size.SMALL: 200}  # of one letter: long ones are little work for a block
+
+
+class Pbzip2:
+    """Compresses text to standard output."""
+
+    name = "pbzip2"
+
+    def build(self, kit: Kit) -> Path:
+        """Both sources in one program."""
+        return built(self.name, kit, self._recipe)
+
+    def _recipe(self, kit: Kit, folder: Path) -> Path:
+        library, program = source("bzip2"), source("pbzip2")
+        large = "-D_FILE_OFFSET_BITS=64"
+        compiled(kit.cc, [library / f"{name}.c" for name in _LIBRARY], folder, large)
+        files = [program / f"{name}.cpp" for name in _PROGRAM]
+        options = ("-std=gnu++98", f"-I{library}", "-DUSE_STACKSIZE_CUSTOMIZATION", large)
+        compiled(kit.cxx, files, folder, *options)
+        return linked(kit.cxx, folder / "pbzip2")
+
+    def job(self, program: Path, size: Size, folder: Path) -> Job:
+        """Blocks of the least size, so that there is work for all threads."""
+        file = folder.with_suffix(".txt")
+        data = text(file, _BYTES[size], run=_RUN[size])
+        command = (str(program), "-c", "-k", "-p4", "-b1", str(file))
+        return Job(command, folder, right=lambda out: bz2.decompress(out) == data)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""xz with four threads and its own liblzma, configured and made as its users do."""
+
+import lzma
+from pathlib import Path
+
+from benchmarks.sources import Kit, built, configured, do
+from benchmarks.subjects.subject import Job, Size
+from benchmarks.subjects.text import text
+
+_OPTIONS = (
+    "--disable-shared",
+    "--disable-nls",
+    "--disable-doc",
+    "--disable-scripts",
+    "--disable-xzdec",
+    "--disable-lzmadec",
+    "--disable-lzmainfo",
+)
+_BYTES = {Size.FULL: 16_000_000, Size.SMALL: 10_000}
+_BLOCK = {Size.FULL: 500_000, Size.SMALL: 2_000}
+
+
+class Xz:
+    """Compresses text to standard output."""
+
+    name = "xz"
+
+    def build(self, kit: Kit) -> Path:
+        """A static liblzma, so that all of its code is instrumented."""
+        return built(self.name, kit, self._recipe)
+
+    def _recipe(self, kit: Kit, folder: Path) -> Path:
+        configured("xz-utils", kit, folder, *_OPTIONS)
+        do(["make", "-s", "-j2", "-C", "src"], folder)
+        return folder / "src" / "xz" / "xz"
+
+    def job(self, program: Path, size: Size, folder: Path) -> Job:
+        """Blocks small enough that there are several for each thread."""
+        file = folder.with_suffix(".txt")
+        data = text(file, _BYTES[size])
+        command = (str(program), "-c", "-k", "-T4", "-2", f"--block-size={_BLOCK[size]}", str(file))
+        return Job(command, folder, right=lambda out: lzma.decompress(out) == data)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the benchmarks stand on: they say what is missing, and notice what differs."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks import measure, replays, running, sources
+from benchmarks.subjects.all import ALL, chosen
+from benchmarks.subjects.subject import Job, Size
+
+from eitherway.errors import Exit, Unavailable, UsageError
+from eitherway.worlds.threads.captured import Captured
+from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.schedule import SWITCH, Schedule
+
+
+def fake_apt(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    for name in ("apt-get", "dpkg-source"):
+        program = folder / name
+        program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setattr(sources, "CACHE", folder / "cache")
+
+
+@pytest.mark.parametrize(
+    ("said", "fix"),
+    [
+        ("E: You must put some 'deb-src' URIs in your sources.list", "deb-src"),
+        ("E: Unable to find a source package for pbzip2", "deb-src"),
+        ("E: Failed to fetch http://deb.example/x.dsc  404  Not Found", "network"),
+    ],
+)
+def test_a_source_that_cannot_be_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, fix: str
+) -> None:
+    fake_apt(tmp_path, monkeypatch, f'echo "{said}" >&2; exit 100')
+    with pytest.raises(Unavailable) as problem:
+        sources.source("pbzip2")
+    assert said in problem.value.message
+    assert fix in problem.value.fix
+
+
+def test_a_source_is_fetched_once_and_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_apt(
+        tmp_path, monkeypatch, f"echo >>{tmp_path}/calls; mkdir some-1.0; test -f {tmp_path}/net"
+    )
+    with pytest.raises(Unavailable):
+        sources.source("some")
+    (tmp_path / "net").touch()
+    assert sources.source("some").name == "some-1.0"
+    assert sources.source("some").name == "some-1.0"
+    assert (tmp_path / "calls").read_text(encoding="utf-8") == "\n\n"
+
+
+def test_without_apt_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "CACHE", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unavailable, match="apt-get"):
+        sources.source("some")
+
+
+def test_what_is_missing_is_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    def main() -> None:
+        raise Unavailable("there is no tclsh", fix="apt-get install tcl")
+
+    with pytest.raises(SystemExit) as left:
+        measure.started(main)
+    assert left.value.code == Exit.UNAVAILABLE
+    assert "apt-get install tcl" in capsys.readouterr().err
+
+
+def test_programs_by_name() -> None:
+    assert chosen([]) == list(ALL)
+    assert [subject.name for subject in chosen(["xz", "array"])] == ["xz", "array"]
+    with pytest.raises(UsageError, match="there is no program"):
+        chosen(["nosuch"])
+
+
+def test_every_table_has_its_place() -> None:
+    page = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+    text = page.read_text(encoding="utf-8")
+    for name in ("threads cost", "replays", "right output", "schedules", "switches", "forks"):
+        assert f"<!-- begin: {name} -->" in text
+        assert f"<!-- end: {name} -->" in text
+
+
+# --- replays
+
+
+def ran(out: bytes = b"", digest: int = 1) -> Ran:
+    nothing = Captured()
+    schedule = Schedule(1, digest, np.zeros(0, dtype=SWITCH))
+    return Ran(0, Captured(len(out), out.hex(), out), nothing, schedule, b"")
+
+
+def replays_of(
+    monkeypatch: pytest.MonkeyPatch, runs: list[Ran], traces: list[bytes]
+) -> replays.Replays:
+    """A recording, and replays that give these runs and leave these traces."""
+
+    def again(_job: Job, _first: Ran, trace: Path | None = None) -> Ran:
+        if trace is not None:
+            (trace / "events").write_bytes(traces.pop(0))
+        return runs.pop(0)
+
+    monkeypatch.setattr(replays, "recorded", lambda _job, _seed: ran())
+    monkeypatch.setattr(replays, "replayed", again)
+    return replays.Replays(Job((), Path(), right=bool), seed=1)
+
+
+def test_replays_that_differ_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = replays_of(monkeypatch, [ran(), ran(b"x"), ran(digest=2), ran()], [])
+    assert found.same(4) == 2
+
+
+def test_traces_that_differ_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = replays_of(monkeypatch, [ran(), ran(), ran(b"x"), ran()], [b"a", b"b", b"a", b"a"])
+    assert found.same_traced(4) == 2
+
+
+def test_what_is_missing_from_a_hundred_is_bold() -> None:
+    assert replays._of(100, 100) == "100 of 100"
+    assert replays._of(99, 100) == "**99 of 100**"
+
+
+# --- jobs
+
+
+def job(folder: Path, script: str, load: tuple[str, ...] = ()) -> Job:
+    command = ("/bin/sh", "-c", script)
+    return Job(command, folder / "work", right=lambda out: out == b"right\n", load=load)
+
+
+def test_a_run_is_measured_and_its_answer_checked(tmp_path: Path) -> None:
+    told = running.spent(job(tmp_path, "echo right"))
+    assert 0 < told.wall < 60
+    assert 0 < told.resident < 20_000
+    with pytest.raises(SystemExit, match="output is wrong"):
+        running.spent(job(tmp_path, "echo wrong"))
+    with pytest.raises(subprocess.CalledProcessError):
+        running.spent(job(tmp_path, "echo right; exit 1"))
+
+
+def test_a_load_that_is_not_content_ends_it(tmp_path: Path) -> None:
+    running.spent(job(tmp_path, "echo right", load=("/bin/true",)))
+    with pytest.raises(SystemExit, match="ended with 1"):
+        running.spent(job(tmp_path, "echo right", load=("/bin/false",)))
+
+
+def test_no_run_finds_the_files_of_another(tmp_path: Path) -> None:
+    for _ in range(2):
+        running.spent(job(tmp_path, "test ! -e left && echo right && touch left"))
+
+
+def test_kernels_know_their_answers(tmp_path: Path) -> None:
+    for subject in chosen(["array", "hashtable", "pipeline"]):
+        running.spent(subject.job(subject.build(sources.BARE), Size.SMALL, tmp_path / "work"))
