@@ -10,7 +10,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "eitherway"
 
-# Each stage with the stages it may know. `closing`, `errors` and `installed` are known to all.
+# Each stage with the stages it may know. What is in COMMON is known to all.
 MAY_KNOW = {
     "model": set[str](),
     "detect": {"model"},
@@ -33,7 +33,7 @@ MAY_KNOW = {
         "worlds",
     },
 }
-COMMON = {"closing", "errors", "installed", "__version__"}
+COMMON = {"closing", "elf", "errors", "installed", "__version__"}
 
 
 def imports(text: str) -> Iterator[str]:

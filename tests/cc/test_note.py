@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from tests.cc.harness import HELLO, THREAD, Shop
 
+from eitherway.elf import Elf, ElfError, SectionKind
 from eitherway.errors import BadInput, Exit
 from eitherway.installed import native
 from eitherway.worlds.threads import note
-from eitherway.worlds.threads.elf import Elf, ElfError, SectionKind
 from eitherway.worlds.threads.program import Kind, classify
 
 FULL = note.Note(

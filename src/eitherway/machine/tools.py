@@ -8,8 +8,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from eitherway.elf import ElfError, build_id, opened
 from eitherway.machine.capability import Seen, State
-from eitherway.machine.elf import NotElfError, build_id, has_section
 from eitherway.machine.run import Ran, failed, run
 
 EMULATORS = {"x86_64": "qemu-system-x86_64", "aarch64": "qemu-system-aarch64"}
@@ -105,8 +105,9 @@ def probe_libc_debug(maps: Path = Path("/proc/self/maps")) -> Seen:
     library = Path(found[1])
     try:
         identity = build_id(library)
-        inside = has_section(library, ".debug_info")
-    except (NotElfError, OSError) as problem:
+        with opened(library) as elf:
+            inside = elf.has_section(b".debug_info")
+    except (ElfError, OSError) as problem:
         return Seen(State.UNKNOWN, f"{library}: {problem}")
     if inside:
         return Seen(State.YES, f"inside {library}")

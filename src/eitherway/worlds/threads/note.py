@@ -23,8 +23,8 @@ from collections.abc import Iterable
 from mmap import ACCESS_READ, mmap
 from typing import NamedTuple
 
+from eitherway.elf import X86_64, Elf, ElfError, opened
 from eitherway.errors import BadInput
-from eitherway.worlds.threads.elf import Elf, ElfError
 
 OWNER = b"EitherWay"
 KIND = 1
@@ -62,18 +62,18 @@ def read(path: str | os.PathLike[str]) -> Note | None:
     Raises `BadInput` for what is no such file or a damaged one.
     """
     try:
-        with open(path, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-            return of(Elf(data))
+        with opened(path) as elf:
+            return of(elf)
     except ElfError as problem:
         raise BadInput(f"{os.fspath(path)} {problem}") from None
     except OSError as problem:
         raise BadInput(f"{os.fspath(path)} cannot be read: {problem.strerror}") from None
-    except ValueError:  # what mmap says to an empty file
-        raise BadInput(f"{os.fspath(path)} is empty") from None
 
 
 def of(elf: Elf) -> Note | None:
     """The same from an ELF file in memory. Raises `ElfError`."""
+    if elf.machine != X86_64:
+        raise ElfError(f"is for another processor (machine {elf.machine}, not x86-64)")
     place = _find(elf)
     if place is None:
         return None

@@ -6,9 +6,9 @@ from enum import Enum
 from mmap import ACCESS_READ, mmap
 from typing import NamedTuple
 
+from eitherway.elf import Elf, ElfError, SectionKind, Tag, Type
 from eitherway.errors import BadInput, Problem, UsageError
 from eitherway.worlds.threads import note as notes
-from eitherway.worlds.threads.elf import Elf, ElfError, SectionKind, Tag, Type
 
 _REBUILD = "rebuild it with CC='eitherway cc' CXX='eitherway c++'"
 _PIE = 0x08000000  # DF_1_PIE, set by linkers since 2016
@@ -63,17 +63,25 @@ def classify(path: str | os.PathLike[str]) -> Program:
     name = os.fspath(path)
     if not os.path.exists(name):
         return Program(name, Kind.MISSING)
-    if not os.path.isfile(name):
-        return Program(name, Kind.NOT_EXECUTABLE, detail="is not a file")
-    if not os.access(name, os.X_OK):
-        return Program(name, Kind.NOT_EXECUTABLE)
+    if reason := _not_executable(name):
+        return Program(name, Kind.NOT_EXECUTABLE, detail=reason)
     try:
         with open(name, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
             return _classify(name, data)
     except ElfError as problem:
         return Program(name, Kind.DAMAGED, detail=str(problem))
-    except (OSError, ValueError):
-        return Program(name, Kind.NOT_EXECUTABLE, detail="cannot be read, or is empty")
+    except OSError as problem:
+        return Program(name, Kind.NOT_EXECUTABLE, detail=f"cannot be read: {problem.strerror}")
+
+
+def _not_executable(name: str) -> str:
+    if os.path.isdir(name):
+        return "is a directory"
+    if not os.path.isfile(name):
+        return "is not a file"
+    if not os.access(name, os.X_OK):
+        return "is not executable"
+    return "" if os.path.getsize(name) else "is empty"
 
 
 def _classify(name: str, data: mmap) -> Program:

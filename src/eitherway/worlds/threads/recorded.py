@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from eitherway.elf import build_id
 from eitherway.errors import BadInput
-from eitherway.machine.elf import build_id
 from eitherway.model import shape
 from eitherway.model.trace import Table, Trace
 from eitherway.model.words import World

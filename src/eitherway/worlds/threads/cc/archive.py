@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from eitherway.worlds.threads.elf import Buffer
+from eitherway.elf import Buffer
 
 _WHOLE, _THIN = b"!<arch>\n", b"!<thin>\n"
 _HEADER = 60

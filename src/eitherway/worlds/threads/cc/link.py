@@ -5,16 +5,15 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
-from mmap import ACCESS_READ, mmap
 from typing import NamedTuple
 
 from eitherway import __version__
+from eitherway.elf import ElfError, Type, opened
 from eitherway.errors import BadInput, UsageError
 from eitherway.installed import native
 from eitherway.worlds.threads import note
 from eitherway.worlds.threads.cc import rules, share
 from eitherway.worlds.threads.cc.arguments import Argument, CommandLine, Kind
-from eitherway.worlds.threads.elf import Elf, ElfError, Type
 
 
 class Product(Enum):
@@ -193,22 +192,22 @@ def stamp(linked: Linked, counted: share.Share, compiler: str) -> bool:
 
 
 def _type(path: str) -> int:
-    with open(path, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        return Elf(data).type
+    with opened(path) as elf:
+        return elf.type
 
 
 def is_binary(path: str) -> bool:
     """Whether the link has left an ELF file: -o /dev/null does not, nor some linker scripts."""
     try:
         return os.path.isfile(path) and _type(path) in (Type.FIXED, Type.SHARED)
-    except (ElfError, ValueError, OSError):
+    except (ElfError, OSError):
         return False
 
 
 def refuse_static(linked: Linked) -> None:
     """Raise `UsageError` for a program that ended up without the dynamic loader."""
-    with open(linked.output, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        dynamic = Elf(data).has_interpreter()
+    with opened(linked.output) as elf:
+        dynamic = elf.has_interpreter()
     if linked.product is Product.PROGRAM and not dynamic:
         raise UsageError(
             f"{linked.output} came out as a static executable, in which our runtime cannot take "

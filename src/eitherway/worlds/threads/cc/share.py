@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
 from typing import NamedTuple
 
-from eitherway.worlds.threads.cc import archive
-from eitherway.worlds.threads.elf import (
+from eitherway.elf import (
     Buffer,
     Elf,
     ElfError,
@@ -25,6 +24,7 @@ from eitherway.worlds.threads.elf import (
     SectionKind,
     Type,
 )
+from eitherway.worlds.threads.cc import archive
 
 # Belongs to the compiler and to libc's start-up, and is in every program.
 _TOOLCHAIN = ("crt1.o", "Scrt1.o", "gcrt1.o", "grcrt1.o", "rcrt1.o", "Mcrt1.o", "crti.o", "crtn.o")

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The little of ELF that the threads world reads: 64-bit, little-endian, x86-64.
+"""The little of ELF that is read here, in 64-bit little-endian files.
 
 Offsets and sizes come from the file, so every read is checked: whatever a damaged file says ends in
 one `ElfError`.
 """
 
+import os
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum, IntFlag
 from functools import cached_property
-from mmap import mmap
+from mmap import ACCESS_READ, mmap
 from typing import NamedTuple
 
 Buffer = bytes | mmap
@@ -20,7 +22,8 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _NOTE = struct.Struct("<III")
 _DYNAMIC = struct.Struct("<QQ")
-_MACHINE = 62  # x86-64
+X86_64 = 62  # the machine our runtime knows
+_BUILD_ID = (b"GNU", 3)  # owner and kind of a note
 _MOST_SEGMENTS = 512  # linkers make about a dozen
 
 
@@ -130,8 +133,6 @@ class Elf:
             self._section_count,
             self._names_index,
         ) = self._unpack(_HEADER, 16)
-        if self.machine != _MACHINE:
-            raise ElfError(f"is for another processor (machine {self.machine}, not x86-64)")
         if self._segment_count > _MOST_SEGMENTS:
             raise ElfError("is damaged: it has more program headers than any program")
 
@@ -162,6 +163,10 @@ class Elf:
             Section(_string(names, name), kind, flags, offset, size, link, info)
             for name, kind, flags, _, offset, size, link, info, _, _ in rows
         ]
+
+    def has_section(self, name: bytes) -> bool:
+        """Whether there is a section of that name."""
+        return any(section.name == name for section in self.sections)
 
     def contents(self, section: Section) -> bytes:
         """What a section holds in the file."""
@@ -259,6 +264,25 @@ class Elf:
         if offset + form.size > len(self.data):
             raise ElfError("is cut short or damaged: part of it lies outside the file")
         return form.unpack_from(self.data, offset)
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[Elf]:
+    """A file for as long as the block lasts. Raises `ElfError` and `OSError`."""
+    with open(path, "rb") as file:
+        if not os.fstat(file.fileno()).st_size:  # which mmap cannot take
+            raise ElfError("is empty")
+        with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+            yield Elf(data)
+
+
+def build_id(path: str | os.PathLike[str]) -> str:
+    """What the linker called it, in hexadecimal; "" when it did not. Raises as `opened`."""
+    with opened(path) as elf:
+        for note in elf.notes():
+            if (note.owner, note.kind) == _BUILD_ID:
+                return elf.part(note.offset, note.size).hex()
+    return ""
 
 
 def _check_identification(data: Buffer) -> None:
