@@ -312,13 +312,17 @@ struct ew_schedule_head {
   uint64_t switches; /* Entries that follow; written after the entry. */
   uint64_t room; /* Entries that fit; set by the other end. */
   uint64_t diverged_at; /* Step at which a replay could not go on as recorded; 0 when it could. */
+  uint64_t reached; /* Step of the last decision point, whether anything was decided there or not. */
+  uint64_t waits; /* How often there was nothing to do but to wait for the outside. */
 };
-_Static_assert(sizeof(struct ew_schedule_head) == 40, "schedule_head");
+_Static_assert(sizeof(struct ew_schedule_head) == 56, "schedule_head");
 _Static_assert(offsetof(struct ew_schedule_head, steps) == 0, "schedule_head.steps");
 _Static_assert(offsetof(struct ew_schedule_head, hash) == 8, "schedule_head.hash");
 _Static_assert(offsetof(struct ew_schedule_head, switches) == 16, "schedule_head.switches");
 _Static_assert(offsetof(struct ew_schedule_head, room) == 24, "schedule_head.room");
 _Static_assert(offsetof(struct ew_schedule_head, diverged_at) == 32, "schedule_head.diverged_at");
+_Static_assert(offsetof(struct ew_schedule_head, reached) == 40, "schedule_head.reached");
+_Static_assert(offsetof(struct ew_schedule_head, waits) == 48, "schedule_head.waits");
 
 /* Something that was decided. */
 struct ew_schedule_switch {

@@ -260,6 +260,8 @@ static void arrive(const siginfo_t *info, ucontext_t *context) {
 static void accept(siginfo_t *info) {
     ew_input(EW_INPUT_DATA, info, sizeof *info, sizeof *info);
     ew_schedule_note(EW_SWITCH_SIGNAL, (uint32_t)info->si_signo);
+    if (ew_signal_is_deadly(info->si_signo) && taker(info->si_signo))
+        by_default(info->si_signo);
     ew_signal_process(info);
 }
 

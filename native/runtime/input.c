@@ -51,6 +51,8 @@ static void note(enum ew_input_kind kind, const void *data, size_t size) {
 // What was noted next; it stays where it is.
 static const char *take_item(enum ew_input_kind kind, size_t room, size_t *size) {
     struct ew_inputs_item item;
+    if (given == given_end && ew_schedule_until)
+        ew_schedule_over();
     if (given == given_end)
         ew_schedule_diverged("the replay diverged: it asks for more input than was recorded");
     memcpy(&item, given, sizeof item);

@@ -35,6 +35,10 @@ static void take(struct ew_options *options, const char *name, const char *value
         options->server = (int)number(value);
     else if (strcmp(name, "threads") == 0)
         options->threads = (uint32_t)number(value);
+    else if (strcmp(name, "until") == 0)
+        options->until = number(value);
+    else if (strcmp(name, "tied") == 0)
+        options->tied = number(value) != 0;
     else
         ew_cannot("EITHERWAY_OPTIONS has a name that is not known");
 }

@@ -13,6 +13,8 @@ struct ew_options {
     int inputs, given;  // of what came from outside, likewise
     int server;
     uint32_t threads; // to make ready before the program starts
+    uint64_t until;   // of a replay: the recording ends behind this step; 0: with the program
+    bool tied;        // end when the parent does
 };
 
 // Reads the text, which is kept; NULL is no options. An unknown name ends the program.

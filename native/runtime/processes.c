@@ -43,9 +43,22 @@ static void in_child(void) {
     ew_futex_forked();
     ew_once_forked();
     ew_streams_forked();
+    ew_signals_release();
 }
 
 static pid_t (*real_fork)(void), (*real__Fork)(void);
+
+// What comes in between is the child's, or the parent's, and not lost with what the child forgets.
+static pid_t fork_bare(void) {
+    REAL(_Fork);
+    ew_signals_hold();
+    pid_t child = real__Fork();
+    if (child == 0)
+        in_child();
+    else
+        ew_signals_release();
+    return child;
+}
 
 EW_EXPORT pid_t fork(void) {
     REAL(fork);
@@ -60,12 +73,9 @@ EW_EXPORT pid_t __fork(void) {
 }
 
 EW_EXPORT pid_t _Fork(void) { // runs no handlers, so not ours either
-    REAL(_Fork);
     ew_point(EW_WHY_SYNC);
     ew_descriptors_shared();
-    pid_t child = real__Fork();
-    if (child == 0)
-        in_child();
+    pid_t child = fork_bare();
     return child == 0 ? 0 : ew_pid_made(child);
 }
 
@@ -73,17 +83,15 @@ EW_EXPORT pid_t _Fork(void) { // runs no handlers, so not ours either
 // with vfork, until the child has gone another way: then the only writer of the pipe is gone.
 EW_EXPORT pid_t vfork(void) {
     int ends[2];
-    REAL(_Fork);
     ew_point(EW_WHY_SYNC);
     ew_descriptors_shared();
     if (raw3(SYS_pipe2, (long)ends, O_CLOEXEC, 0) < 0) {
         errno = EAGAIN;
         return -1;
     }
-    pid_t child = real__Fork();
+    pid_t child = fork_bare();
     if (child == 0) {
         raw1(SYS_close, ends[0]);
-        in_child();
         return 0;
     }
     raw1(SYS_close, ends[1]);
@@ -99,7 +107,7 @@ EW_EXPORT pid_t __vfork(void) {
 }
 
 void ew_processes_start(void) {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(ew_signals_hold, ew_signals_release, in_child);
 }
 
 // --- exec: the new program inherits the mask of the thread that calls

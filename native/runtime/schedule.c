@@ -2,11 +2,14 @@
 // Keeps the schedule in memory that outlives the target, however it ends.
 #include "schedule.h"
 
+#include <signal.h>
+
 static struct ew_schedule_head private_head, *head = &private_head;
 static struct ew_schedule_switch *made;
 
 static const struct ew_schedule_switch *recorded;
 static uint64_t recorded_count, taken;
+uint64_t ew_schedule_until;
 
 void ew_schedule_record_at(struct ew_schedule_head *memory) {
     head = memory;
@@ -28,11 +31,21 @@ void ew_schedule_forked(void) {
     head = &own;
     made = NULL;
     recorded = NULL;
-    recorded_count = taken = 0;
+    recorded_count = taken = ew_schedule_until = 0;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t word) {
     return (hash ^ word) * 0x100000001B3u; // FNV-1a, a word at a time
+}
+
+void ew_schedule_reached(void) {
+    head->reached = ew_steps;
+    if (UNLIKELY(ew_schedule_until) && ew_steps > ew_schedule_until)
+        ew_schedule_over();
+}
+
+void ew_schedule_waits(void) {
+    head->waits++;
 }
 
 void ew_schedule_note(uint32_t kind, uint32_t choice) {
@@ -63,6 +76,12 @@ bool ew_schedule_following(void) {
 
 void ew_schedule_taken(void) {
     taken++;
+}
+
+_Noreturn void ew_schedule_over(void) {
+    ew_trace_finish();
+    raw3(SYS_kill, raw1(SYS_getpid, 0), SIGKILL, 0);
+    __builtin_unreachable();
 }
 
 _Noreturn void ew_schedule_diverged(const char *how) {

@@ -21,6 +21,9 @@ void ew_schedule_replay(int descriptor);
 
 void ew_schedule_forked(void); // the child's schedule is its own: neither kept nor followed
 
+void ew_schedule_reached(void); // a decision point
+void ew_schedule_waits(void);   // nothing to do but to wait for the outside
+
 void ew_schedule_note(uint32_t kind, uint32_t choice);
 
 // The next recorded decision that is not yet taken; NULL behind the last one.
@@ -28,6 +31,10 @@ const struct ew_schedule_switch *ew_schedule_next(void);
 uint64_t ew_schedule_step_after(uint64_t step); // of the first decision behind it; 0: none
 void ew_schedule_taken(void);
 bool ew_schedule_following(void); // this run is a replay
+
+// The recording is of a run that was killed: the last step that is known of it, or 0.
+extern uint64_t ew_schedule_until;
+_Noreturn void ew_schedule_over(void); // ends as it did
 _Noreturn void ew_schedule_diverged(const char *how);
 
 #endif

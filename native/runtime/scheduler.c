@@ -132,6 +132,7 @@ static struct ew_thread *ask(enum ew_why why, bool may_stay) {
 
 static struct ew_thread *choose(enum ew_why why) {
     count_steps(why);
+    ew_schedule_reached();
     if (ew_outside_waited_for() && (++decisions % LOOK_EVERY == 0 || ew_schedule_following()))
         ew_look_outside(0);
     if (UNLIKELY(ew_signal_arrived || ew_schedule_following()))
@@ -219,6 +220,8 @@ static void tell_wants(void) {
 }
 
 static EW_COLD _Noreturn void deadlock(void) {
+    if (ew_schedule_until)
+        ew_schedule_over();
     if (ew_tracing)
         tell_wants();
     ew_cannot("deadlock: no thread of the program can go on");
@@ -246,6 +249,8 @@ static EW_COLD void idle(void) {
         return;
     }
     struct ew_thread *first = earliest_deadline();
+    if (ew_outside_waited_for())
+        ew_schedule_waits();
     if (ew_outside_waited_for() && look_outside(time_until(first)))
         return;
     if (!first)

@@ -9,6 +9,7 @@ struct ew_action ew_actions[SIGNALS + 1];
 uint64_t ew_kernel_mask;
 static uint32_t blockers[SIGNALS + 1], awaiters[SIGNALS + 1], counted;
 static bool stacks_differ; // some thread has called sigaltstack
+static uint64_t recorded;  // those that come to us also when they end the program
 
 // --- the kernel's side
 
@@ -32,7 +33,9 @@ void ew_kernel_action(int number, ew_handler *handler, unsigned long flags) {
 
 static void follow_action(int number) {
     const struct ew_action *action = &ew_actions[number];
-    bool ours = awaiters[number] || (action->handler != DEFAULT && action->handler != IGNORE);
+    bool handled = action->handler != DEFAULT && action->handler != IGNORE;
+    bool deadly = recorded & BIT(number) && action->handler == DEFAULT;
+    bool ours = awaiters[number] || handled || deadly;
     ew_kernel_action(number, ours ? ew_on_signal : action->handler, action->flags);
 }
 
@@ -220,6 +223,26 @@ void ew_signals_end(struct ew_thread *thread) {
     ew_signal_retarget(~0ull);
 }
 
+// Only what others send: what the program does to itself, it does again.
+#define SENT                                                                                       \
+    (BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGTERM) | BIT(SIGUSR1) | BIT(SIGUSR2) |       \
+     BIT(SIGALRM) | BIT(STOP))
+
+static void record(uint64_t set) {
+    uint64_t changed = recorded ^ set;
+    recorded = set;
+    for (; changed; changed &= changed - 1)
+        follow_action(__builtin_ctzll(changed) + 1);
+}
+
+void ew_signals_record(void) {
+    record(SENT);
+}
+
+bool ew_signal_is_deadly(int number) {
+    return recorded & BIT(number) && ew_actions[number].handler == DEFAULT;
+}
+
 void ew_signals_forked(void) {
     struct ew_life *life = &ew_self->life;
     memset(blockers, 0, sizeof blockers);
@@ -227,6 +250,7 @@ void ew_signals_forked(void) {
     counted = 1;
     count(life->mask, blockers, 1);
     ew_delivery_forked();
+    record(0);
     follow_masks();
 }
 

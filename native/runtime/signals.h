@@ -16,6 +16,9 @@
 #define BIT(number) (1ull << ((number) - 1))
 #define SET(pointer) (*(uint64_t *)(void *)(pointer)) // the kernel's part of a sigset_t
 #define RESERVED (BIT(32) | BIT(33))                  // libc's own
+// What stops a run that is recorded, exactly there and whatever the program has set: libc's own for
+// cancelling threads, which it never does here.
+#define STOP 32
 #define NEVER_BLOCKED (BIT(SIGKILL) | BIT(SIGSTOP) | RESERVED)
 
 typedef void ew_handler(int, siginfo_t *, void *);
@@ -40,7 +43,8 @@ bool ew_signal_is_ignored(int number);
 void ew_action_set(int number, const struct ew_action *action);
 void ew_await_begin(uint64_t set); // the running thread takes these whatever is set for them
 void ew_await_end(void);
-extern uint64_t ew_kernel_mask; // what the kernel blocks
+extern uint64_t ew_kernel_mask;       // what the kernel blocks
+bool ew_signal_is_deadly(int number); // it ends the program at once
 void ew_kernel_action(int number, ew_handler *handler, unsigned long flags);
 
 // --- jump.S: calls the handler on another stack, and comes back

@@ -13,9 +13,11 @@
 #include "tsan_reports.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 uint8_t ew_has_fsgsbase;
@@ -104,6 +106,8 @@ void ew_begin(void) {
     if (begun)
         return;
     begun = true;
+    if (options.server >= 0 || options.record >= 0)
+        ew_signals_record();
     if (options.server >= 0) {
         ew_threads_prepare(options.threads);
         ew_bind_libc();
@@ -114,6 +118,8 @@ void ew_begin(void) {
     if (options.given >= 0)
         ew_input_replay(options.given);
     ew_reports_begin();
+    if (options.tied)
+        raw6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
     ew_descriptors_start();
     ew_clock_begin();
     ew_pids_begin();
@@ -121,6 +127,7 @@ void ew_begin(void) {
         ew_schedule_record(options.record);
     if (options.replay >= 0)
         ew_schedule_replay(options.replay);
+    ew_schedule_until = options.until;
     ew_scheduler_begin(options.scheduler, options.seed);
     if (options.trace)
         ew_trace_start(options.trace);

@@ -63,6 +63,7 @@ void ew_take_arrivals(void);            // gives those to threads, and wakes the
 // Runs what waits for the running thread. `anywhere`: it may also end here, being cancelled.
 void ew_attend(bool anywhere);
 void ew_signals_start(struct ew_thread *first);
+void ew_signals_record(void); // from here on a signal that ends the program is part of the run
 void ew_signals_begin(struct ew_thread *thread); // a new thread inherits its creator's mask
 void ew_signals_end(struct ew_thread *thread);
 void ew_signals_forked(void);

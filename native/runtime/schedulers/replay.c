@@ -19,6 +19,8 @@ static uint32_t next(const struct ew_decision *decision) {
     const struct ew_schedule_switch *recorded = due(EW_SWITCH_THREAD);
     if (!recorded && decision->running)
         return decision->running->ready_at;
+    if (!recorded && ew_schedule_until)
+        ew_schedule_over();
     if (!recorded)
         ew_schedule_diverged("the replay diverged: a thread blocks that went on in the recording");
     for (uint32_t i = 0; i < decision->count; i++)
@@ -37,6 +39,8 @@ static uint32_t pick(uint32_t count) {
 // Until the next decision at a later step: what was decided at this one may still be to come.
 static int64_t accesses(void) {
     uint64_t later = ew_schedule_step_after(ew_steps);
+    if (!later && ew_schedule_until)
+        later = ew_schedule_until + 1;
     return later ? (int64_t)(later - ew_steps) - 1 : INT64_MAX; // the access after these asks
 }
 

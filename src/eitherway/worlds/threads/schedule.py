@@ -23,9 +23,10 @@ class Schedule:
     hash: int
     switches: Table
     diverged_at: int = 0
+    reached: int = 0  # the last decision point, whether anything was decided there or not
 
 
-_EMPTY = SCHEDULE_HEAD.pack(0, 0, 0, ROOM, 0)
+_EMPTY = SCHEDULE_HEAD.pack(0, 0, 0, ROOM, 0, 0, 0)
 
 
 def empty() -> AbstractContextManager[int]:
@@ -41,13 +42,18 @@ def clear(descriptor: int) -> None:
 def filled(schedule: Schedule) -> AbstractContextManager[int]:
     """A descriptor of memory with a schedule for a target to follow."""
     count = len(schedule.switches)
-    head = SCHEDULE_HEAD.pack(schedule.steps, schedule.hash, count, count, 0)
+    head = SCHEDULE_HEAD.pack(schedule.steps, schedule.hash, count, count, 0, 0, 0)
     return memory("schedule", head + schedule.switches.tobytes())
 
 
 def read(descriptor: int) -> Schedule:
     """What a target has noted, finished or not."""
     head = content(descriptor, 0, SCHEDULE_HEAD.size)
-    steps, digest, count, _, diverged = SCHEDULE_HEAD.unpack(head)
+    steps, digest, count, _, diverged, reached, _ = SCHEDULE_HEAD.unpack(head)
     rows = content(descriptor, SCHEDULE_HEAD.size, count * SWITCH.itemsize)
-    return Schedule(steps, digest, np.frombuffer(rows, dtype=SWITCH), diverged)
+    return Schedule(steps, digest, np.frombuffer(rows, dtype=SWITCH), diverged, reached)
+
+
+def waits(descriptor: int) -> int:
+    """How often a target that runs had nothing to do but to wait for the outside."""
+    return int(SCHEDULE_HEAD.unpack(content(descriptor, 0, SCHEDULE_HEAD.size))[-1])
