@@ -44,8 +44,11 @@ enum ew_block_number {
   EW_BLOCK_THREAD_EVENTS = 32, /* What the threads did, in the order it happened. */
   EW_BLOCK_THREAD_FRAMES = 33, /* Call sites, sharing their outer ones. Number 0 is the bottom of a stack. */
   EW_BLOCK_THREAD_MODULES = 34, /* ELF files in the target's memory. */
+  EW_BLOCK_THREAD_VALUES = 35, /* One value per event; missing altogether when none were asked for. */
+  EW_BLOCK_THREAD_REGIONS = 36, /* Stacks and the heap, in the order in which they came to be. */
+  EW_BLOCK_THREAD_ASKED = 37, /* One record: how deep the trace is. */
 };
-#define EW_BLOCK_LAST 34
+#define EW_BLOCK_LAST 37
 
 /* Control messages. */
 enum ew_message_number {
@@ -115,11 +118,11 @@ _Static_assert(offsetof(struct ew_block_header, crc) == 20, "block_header.crc");
 /* One operation of a thread. */
 struct ew_thread_event {
   uint64_t address; /* Of the object in memory; for start, begin, end and join the other thread's number. */
-  uint64_t pc; /* Return address of the call that told us. */
+  uint64_t step; /* Of the run, as the schedule counts them. */
   uint32_t thread; /* Who: threads are numbered in the order of their creation, main is 0. */
-  uint32_t frame; /* Call site of the function it happened in. */
+  uint32_t site; /* Call site: where in the code, and called from where. */
   uint32_t size; /* Of what was touched; at least 1. [bytes] */
-  uint32_t follows; /* Event that had to come first: start, end, wake or release; 0xffffffff when there is none. */
+  uint32_t follows; /* Event of the wake that ended this wait; 0xffffffff when there is none, 0xfffffffe when it was not asked for. */
   uint8_t op; /* OpKind. */
   uint8_t flags; /* OpFlag bits. */
   uint8_t order; /* Memory order of an atomic operation, as the compiler numbers them; else 0. */
@@ -128,9 +131,9 @@ struct ew_thread_event {
 };
 _Static_assert(sizeof(struct ew_thread_event) == 40, "thread_event");
 _Static_assert(offsetof(struct ew_thread_event, address) == 0, "thread_event.address");
-_Static_assert(offsetof(struct ew_thread_event, pc) == 8, "thread_event.pc");
+_Static_assert(offsetof(struct ew_thread_event, step) == 8, "thread_event.step");
 _Static_assert(offsetof(struct ew_thread_event, thread) == 16, "thread_event.thread");
-_Static_assert(offsetof(struct ew_thread_event, frame) == 20, "thread_event.frame");
+_Static_assert(offsetof(struct ew_thread_event, site) == 20, "thread_event.site");
 _Static_assert(offsetof(struct ew_thread_event, size) == 24, "thread_event.size");
 _Static_assert(offsetof(struct ew_thread_event, follows) == 28, "thread_event.follows");
 _Static_assert(offsetof(struct ew_thread_event, op) == 32, "thread_event.op");
@@ -138,6 +141,13 @@ _Static_assert(offsetof(struct ew_thread_event, flags) == 33, "thread_event.flag
 _Static_assert(offsetof(struct ew_thread_event, order) == 34, "thread_event.order");
 _Static_assert(offsetof(struct ew_thread_event, reserved) == 35, "thread_event.reserved");
 _Static_assert(offsetof(struct ew_thread_event, reserved2) == 36, "thread_event.reserved2");
+
+/* What the event of the same number read or wrote. */
+struct ew_thread_value {
+  uint64_t value; /* Up to 8 bytes as a number, more as their hash (FNV-1a, 64 bit); of an update what it wrote; 0 for what is no access or could not be read. */
+};
+_Static_assert(sizeof(struct ew_thread_value) == 8, "thread_value");
+_Static_assert(offsetof(struct ew_thread_value, value) == 0, "thread_value.value");
 
 /* One call site. */
 struct ew_thread_frame {
@@ -149,6 +159,38 @@ _Static_assert(sizeof(struct ew_thread_frame) == 16, "thread_frame");
 _Static_assert(offsetof(struct ew_thread_frame, caller) == 0, "thread_frame.caller");
 _Static_assert(offsetof(struct ew_thread_frame, reserved) == 4, "thread_frame.reserved");
 _Static_assert(offsetof(struct ew_thread_frame, pc) == 8, "thread_frame.pc");
+
+/* A part of the memory whose place depends on the run and not on the program. */
+struct ew_thread_region {
+  uint64_t lo; /* First address. */
+  uint64_t hi; /* Address after the last; of the heap, which grows, a tebibyte on. */
+  uint32_t event; /* From which event on. */
+  uint32_t thread; /* Whose stack; 0xffffffff for the heap, 0xfffffffe for the program's arguments and environment. */
+  uint64_t origin; /* Where offsets are counted from. */
+};
+_Static_assert(sizeof(struct ew_thread_region) == 32, "thread_region");
+_Static_assert(offsetof(struct ew_thread_region, lo) == 0, "thread_region.lo");
+_Static_assert(offsetof(struct ew_thread_region, hi) == 8, "thread_region.hi");
+_Static_assert(offsetof(struct ew_thread_region, event) == 16, "thread_region.event");
+_Static_assert(offsetof(struct ew_thread_region, thread) == 20, "thread_region.thread");
+_Static_assert(offsetof(struct ew_thread_region, origin) == 24, "thread_region.origin");
+
+/* What of the run was asked for: the trace has nothing else. */
+struct ew_thread_asked {
+  uint32_t depth; /* 0: synchronisation and lives of threads; 1: plain accesses too; 2: values too. */
+  uint32_t frames; /* Callers that are told of each operation, the nearest ones. */
+  uint64_t from; /* First step. What starts and ends threads is told at any step. */
+  uint64_t until; /* Step after the last. */
+  uint64_t low; /* First address whose plain accesses are told. */
+  uint64_t high; /* Address after the last. */
+};
+_Static_assert(sizeof(struct ew_thread_asked) == 40, "thread_asked");
+_Static_assert(offsetof(struct ew_thread_asked, depth) == 0, "thread_asked.depth");
+_Static_assert(offsetof(struct ew_thread_asked, frames) == 4, "thread_asked.frames");
+_Static_assert(offsetof(struct ew_thread_asked, from) == 8, "thread_asked.from");
+_Static_assert(offsetof(struct ew_thread_asked, until) == 16, "thread_asked.until");
+_Static_assert(offsetof(struct ew_thread_asked, low) == 24, "thread_asked.low");
+_Static_assert(offsetof(struct ew_thread_asked, high) == 32, "thread_asked.high");
 
 /* One loaded ELF file; its path follows. */
 struct ew_thread_module {
@@ -488,6 +530,9 @@ static inline uint32_t ew_record_size(uint32_t type) {
   case EW_BLOCK_THREAD_EVENTS: return 40;
   case EW_BLOCK_THREAD_FRAMES: return 16;
   case EW_BLOCK_THREAD_MODULES: return 32;
+  case EW_BLOCK_THREAD_VALUES: return 8;
+  case EW_BLOCK_THREAD_REGIONS: return 32;
+  case EW_BLOCK_THREAD_ASKED: return 40;
   default: return 0;
   }
 }
@@ -515,6 +560,9 @@ static inline const char *ew_block_name(uint32_t type) {
   case EW_BLOCK_THREAD_EVENTS: return "thread_events";
   case EW_BLOCK_THREAD_FRAMES: return "thread_frames";
   case EW_BLOCK_THREAD_MODULES: return "thread_modules";
+  case EW_BLOCK_THREAD_VALUES: return "thread_values";
+  case EW_BLOCK_THREAD_REGIONS: return "thread_regions";
+  case EW_BLOCK_THREAD_ASKED: return "thread_asked";
   default: return "";
   }
 }

@@ -297,10 +297,8 @@ void ew_look_for_signals(void) {
         ew_take_arrivals();
 }
 
-#define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
-
 static bool is_fault(const siginfo_t *info) {
-    return FAULTS & BIT(info->si_signo) && info->si_code > 0;
+    return EW_FAULTS & BIT(info->si_signo) && info->si_code > 0;
 }
 
 // Caused by a call that the running thread is in: abort inside libc, or a write to a closed pipe.
@@ -321,10 +319,14 @@ void ew_on_signal(int number, siginfo_t *info, void *context) {
     bool has_handler = handler != DEFAULT && handler != IGNORE;
     bool blocked = ew_self && ew_self->life.mask & BIT(number);
     if (is_fault(info)) {
-        if (has_handler && !blocked)
+        if (ew_peek_failed(context))
+            return;
+        if (has_handler && !blocked) {
             handle_now(info, context);
-        else
-            ew_kernel_action(number, DEFAULT, 0); // it happens again, for the last time
+            return;
+        }
+        ew_trace_finish();
+        ew_kernel_action(number, DEFAULT, 0); // it happens again, for the last time
     } else if (!is_of_running_thread(info)) {
         arrive(info, context);
     } else if (has_handler && !blocked) {

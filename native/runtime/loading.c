@@ -5,6 +5,7 @@
 // would stop the carrier. So whoever loads or unloads takes a lock of ours first, and is not
 // interrupted until it is done, unless a constructor waits by itself.
 #include "threads.h"
+#include "trace.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -34,6 +35,8 @@ __attribute__((used)) void ew_loading_leave(void) {
         return;
     owner = NULL;
     ew_uninterrupted = false;
+    if (UNLIKELY(ew_tracing))
+        ew_trace_modules();
     ew_wake_all(&owner);
 }
 

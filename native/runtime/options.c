@@ -9,38 +9,55 @@ EW_LARGE static char kept[8192]; // cut into strings; names and values point int
 static uint64_t number(const char *text) {
     uint64_t value = 0;
     for (; *text; text++) {
-        if (*text < '0' || *text > '9' || value > (UINT64_MAX - 9) / 10)
+        if (*text < '0' || *text > '9' || value > (UINT64_MAX - (uint64_t)(*text - '0')) / 10)
             ew_cannot("EITHERWAY_OPTIONS: a number is needed");
         value = value * 10 + (uint64_t)(*text - '0');
     }
     return value;
 }
 
+#define FIELD(name, member)                                                                        \
+    {name, offsetof(struct ew_options, member), sizeof(((struct ew_options *)0)->member)}
+static const struct {
+    const char *name;
+    size_t offset, size;
+} numbers[] = {
+    FIELD("seed", seed),
+    FIELD("record", record),
+    FIELD("replay", replay),
+    FIELD("inputs", inputs),
+    FIELD("given", given),
+    FIELD("server", server),
+    FIELD("threads", threads),
+    FIELD("until", until),
+    FIELD("tied", tied),
+    FIELD("trace", trace.directory),
+    FIELD("trace-depth", trace.depth),
+    FIELD("trace-frames", trace.frames),
+    FIELD("trace-from", trace.from),
+    FIELD("trace-until", trace.until),
+    FIELD("trace-low", trace.low),
+    FIELD("trace-high", trace.high),
+    FIELD("trace-relative", trace.relative),
+};
+
+static void put(struct ew_options *options, size_t offset, size_t size, uint64_t value) {
+    if (size < sizeof value && value >> (8 * size))
+        ew_cannot("EITHERWAY_OPTIONS: a number is too large");
+    memcpy((char *)options + offset, &value, size); // little-endian
+}
+
 static void take(struct ew_options *options, const char *name, const char *value) {
-    if (strcmp(name, "scheduler") == 0)
+    if (strcmp(name, "scheduler") == 0) {
         options->scheduler = value;
-    else if (strcmp(name, "trace") == 0)
-        options->trace = value;
-    else if (strcmp(name, "seed") == 0)
-        options->seed = number(value);
-    else if (strcmp(name, "record") == 0)
-        options->record = (int)number(value);
-    else if (strcmp(name, "replay") == 0)
-        options->replay = (int)number(value);
-    else if (strcmp(name, "inputs") == 0)
-        options->inputs = (int)number(value);
-    else if (strcmp(name, "given") == 0)
-        options->given = (int)number(value);
-    else if (strcmp(name, "server") == 0)
-        options->server = (int)number(value);
-    else if (strcmp(name, "threads") == 0)
-        options->threads = (uint32_t)number(value);
-    else if (strcmp(name, "until") == 0)
-        options->until = number(value);
-    else if (strcmp(name, "tied") == 0)
-        options->tied = number(value) != 0;
-    else
-        ew_cannot("EITHERWAY_OPTIONS has a name that is not known");
+        return;
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (strcmp(name, numbers[i].name) == 0) {
+            put(options, numbers[i].offset, numbers[i].size, number(value));
+            return;
+        }
+    ew_cannot("EITHERWAY_OPTIONS has a name that is not known");
 }
 
 void ew_options_read(const char *text, struct ew_options *options) {
@@ -49,7 +66,8 @@ void ew_options_read(const char *text, struct ew_options *options) {
                                    .replay = -1,
                                    .inputs = -1,
                                    .given = -1,
-                                   .server = -1};
+                                   .server = -1,
+                                   .trace = EW_TRACE_NOTHING};
     if (!text)
         return;
     if (strlen(text) >= sizeof kept)

@@ -3,11 +3,10 @@
 #ifndef EITHERWAY_OPTIONS_H
 #define EITHERWAY_OPTIONS_H
 
-#include "runtime.h"
+#include "trace.h"
 
 struct ew_options {
     const char *scheduler;
-    const char *trace; // directory, or NULL
     uint64_t seed;
     int record, replay; // of schedules: descriptors, or -1
     int inputs, given;  // of what came from outside, likewise
@@ -15,6 +14,7 @@ struct ew_options {
     uint32_t threads; // to make ready before the program starts
     uint64_t until;   // of a replay: the recording ends behind this step; 0: with the program
     bool tied;        // end when the parent does
+    struct ew_trace_request trace;
 };
 
 // Reads the text, which is kept; NULL is no options. An unknown name ends the program.

@@ -122,7 +122,9 @@ static int (*real_execveat)(int, const char *, char *const[], char *const[], int
         REAL(name);                                                                                \
         ew_point(EW_WHY_SYNC);                                                                     \
         ew_mask_show();                                                                            \
+        bool paused = ew_trace_pause();                                                            \
         real_##name(__VA_ARGS__);                                                                  \
+        ew_trace_resume(paused);                                                                   \
         ew_signals_release();                                                                      \
         return -1;                                                                                 \
     } while (0)

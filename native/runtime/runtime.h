@@ -101,6 +101,8 @@ enum ew_why {
 // Steps of the run so far: one for each access and each decision point. The clock of schedules.
 extern uint64_t ew_steps;
 
+uint64_t ew_step_number(void); // of what happens now
+
 // A step that is no decision, but at which something may come in that is recorded.
 void ew_step(void);
 
@@ -170,13 +172,14 @@ void ew_outside_forked(void);
 
 // --- tsan_memory.c: plain accesses until the next decision point
 //
-// A hook looks at the first of these only. While a trace is made it is kept below zero, so that
-// every access is told, and the second one counts.
-extern int64_t ew_accesses_left, ew_traced_accesses_left;
+// The sum of the two. A hook looks at the first only; what is held back for the tracer, which wants
+// to hear of accesses, is given out one by one.
+extern int64_t ew_accesses_left, ew_accesses_held;
+void ew_access_due(void); // the first was zero: one that was held back is taken, or it is decided
 
-static inline int64_t *ew_access_count(void) {
-    extern bool ew_tracing;
-    return ew_tracing ? &ew_traced_accesses_left : &ew_accesses_left;
+static inline void ew_accesses_release(void) {
+    ew_accesses_left += ew_accesses_held;
+    ew_accesses_held = 0;
 }
 // A plain access that the program is about to make, told by another way than a hook of its size.
 void ew_access(unsigned op, const void *address, size_t size, const void *pc);
@@ -203,9 +206,15 @@ extern bool ew_tracing;
 void ew_trace(unsigned op, unsigned flags, const void *object, size_t size, const void *pc);
 void ew_trace_atomic(unsigned op, const void *object, size_t size, const void *pc, int order);
 void ew_trace_life(unsigned op, const struct ew_thread *other, const void *pc);
-void ew_trace_start(const char *directory);
+void ew_trace_access(unsigned op, const void *object, size_t size, const void *pc); // a plain one
+int64_t ew_trace_silent_accesses(void); // plain accesses from now on that are not to be told
 void ew_trace_finish(void);
-void ew_trace_stop(void);         // from here on nothing is told
+void ew_trace_stop(void);  // from here on nothing is told
+bool ew_trace_pause(void); // as a finish, should it be the end: exec
+void ew_trace_resume(bool paused);
 uint32_t ew_trace_position(void); // number of the last event
+// Before another thread runs: what the last store wrote is looked up.
+extern bool ew_trace_unsettled;
+void ew_trace_settle(void);
 
 #endif

@@ -93,6 +93,8 @@ static void switch_to(struct ew_thread *next) {
     struct ew_thread *previous = ew_self;
     if (next == previous)
         return;
+    if (UNLIKELY(ew_trace_unsettled))
+        ew_trace_settle();
     previous->frames = ew_frames;
     ew_frames = next->frames;
     ew_self = next;
@@ -109,13 +111,23 @@ static int64_t allowance; // plain accesses that were granted at the last decisi
 
 // A plain access that asks is itself the last of those granted; everything else is a step more.
 static void count_steps(enum ew_why why) {
-    int64_t left = *ew_access_count();
+    int64_t left = ew_accesses_left + ew_accesses_held;
     ew_steps += (uint64_t)(allowance - left) + (why != EW_WHY_ACCESS);
     allowance = left;
 }
 
+uint64_t ew_step_number(void) {
+    return ew_steps + (uint64_t)(allowance - ew_accesses_left - ew_accesses_held);
+}
+
 static void grant_accesses(void) {
-    allowance = *ew_access_count() = policy->accesses();
+    allowance = ew_accesses_left = policy->accesses();
+    ew_accesses_held = 0;
+    int64_t silent = UNLIKELY(ew_tracing) ? ew_trace_silent_accesses() : INT64_MAX;
+    if (silent < allowance) {
+        ew_accesses_left = silent;
+        ew_accesses_held = allowance - silent;
+    }
 }
 
 void ew_step(void) {

@@ -8,6 +8,7 @@
 struct ew_action ew_actions[SIGNALS + 1];
 uint64_t ew_kernel_mask;
 static uint32_t blockers[SIGNALS + 1], awaiters[SIGNALS + 1], counted;
+static uint64_t kept;      // see ew_signals_keep
 static bool stacks_differ; // some thread has called sigaltstack
 static uint64_t recorded;  // those that come to us also when they end the program
 
@@ -35,8 +36,13 @@ static void follow_action(int number) {
     const struct ew_action *action = &ew_actions[number];
     bool handled = action->handler != DEFAULT && action->handler != IGNORE;
     bool deadly = recorded & BIT(number) && action->handler == DEFAULT;
-    bool ours = awaiters[number] || handled || deadly;
+    bool ours = awaiters[number] || kept & BIT(number) || handled || deadly;
     ew_kernel_action(number, ours ? ew_on_signal : action->handler, action->flags);
+}
+
+static void follow_actions(uint64_t set) {
+    for (; set; set &= set - 1)
+        follow_action(__builtin_ctzll(set) + 1);
 }
 
 // The kernel blocks what every thread blocks and none awaits.
@@ -45,10 +51,18 @@ static void follow_masks(void) {
     for (int i = 1; i <= SIGNALS; i++)
         if (counted && blockers[i] == counted && !awaiters[i])
             mask |= BIT(i);
+    mask &= ~kept;
     if (mask == ew_kernel_mask)
         return;
     ew_kernel_mask = mask;
     raw6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
+}
+
+void ew_signals_keep(uint64_t set) {
+    uint64_t changed = kept ^ set;
+    kept = set;
+    follow_actions(changed);
+    follow_masks();
 }
 
 void ew_signals_hold(void) {
@@ -90,8 +104,7 @@ void ew_mask_set(uint64_t mask) {
 void ew_await_begin(uint64_t set) {
     ew_self->life.awaited = set;
     count(set, awaiters, 1);
-    for (uint64_t left = set; left; left &= left - 1)
-        follow_action(__builtin_ctzll(left) + 1);
+    follow_actions(set);
     follow_masks();
 }
 
@@ -100,8 +113,7 @@ void ew_await_end(void) {
     ew_self->life.awaited = 0;
     count(set, awaiters, -1);
     follow_masks();
-    for (; set; set &= set - 1)
-        follow_action(__builtin_ctzll(set) + 1);
+    follow_actions(set);
 }
 
 static int change_mask(int how, const sigset_t *set, sigset_t *old) {
@@ -231,8 +243,7 @@ void ew_signals_end(struct ew_thread *thread) {
 static void record(uint64_t set) {
     uint64_t changed = recorded ^ set;
     recorded = set;
-    for (; changed; changed &= changed - 1)
-        follow_action(__builtin_ctzll(changed) + 1);
+    follow_actions(changed);
 }
 
 void ew_signals_record(void) {

@@ -47,6 +47,15 @@ extern uint64_t ew_kernel_mask;       // what the kernel blocks
 bool ew_signal_is_deadly(int number); // it ends the program at once
 void ew_kernel_action(int number, ew_handler *handler, unsigned long flags);
 
+// What a fault of the running thread causes.
+#define EW_FAULTS                                                                                  \
+    (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
+// These come to us whatever is set for them, and whoever blocks them.
+void ew_signals_keep(uint64_t set);
+
+// --- peek.c
+bool ew_peek_failed(void *context); // a fault was one of ew_peek's: it goes on
+
 // --- jump.S: calls the handler on another stack, and comes back
 void ew_call_on(void *stack_top, ew_handler *handler, int signal, siginfo_t *info, void *context);
 

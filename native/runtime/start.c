@@ -128,9 +128,9 @@ void ew_begin(void) {
     if (options.replay >= 0)
         ew_schedule_replay(options.replay);
     ew_schedule_until = options.until;
+    if (options.trace.directory >= 0)
+        ew_trace_start(&options.trace);
     ew_scheduler_begin(options.scheduler, options.seed);
-    if (options.trace)
-        ew_trace_start(options.trace);
 }
 
 // The first of the program itself: a library that is ours may begin earlier, with a thread.

@@ -225,8 +225,8 @@ static FILE *stream_of(const struct entry *entry, const long *arguments) {
 static void decide(enum does does) {
     if (does != GETC && does != PUTC && does != LOOK)
         ew_point(EW_WHY_SYNC);
-    else if (--*ew_access_count() < 0)
-        ew_point(EW_WHY_ACCESS);
+    else if (--ew_accesses_left < 0)
+        ew_access_due();
 }
 
 static void *read_first(const struct entry *entry, const long *arguments, FILE *stream,

@@ -1,85 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes events into a recording of their own; names and edges are made of them later, outside.
-#include "recording.h"
-#include "runtime.h"
+// Writes down what happens, as deep as asked; names and edges are made of it later, outside.
+#include "trace.h"
+#include "signals.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <link.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #define NONE UINT32_MAX
-#define STREAM "events" EW_STREAM_SUFFIX
+#define NOT_ASKED_FOR (UINT32_MAX - 1)
 
 bool ew_tracing;
-static int directory = -1;
-static uint32_t events;
-static struct ew_stream stream;
-static struct ew_stream_file file = {.name = STREAM, .stream = &stream};
-EW_LARGE static uint8_t buffer[1 << 18];
-
-// The hooks count for themselves again.
-void ew_trace_stop(void) {
-    if (ew_tracing)
-        ew_accesses_left = ew_traced_accesses_left;
-    ew_tracing = false;
-}
-
-static void must(long result) {
-    if (result < 0) {
-        ew_trace_stop();
-        ew_cannot("the trace cannot be written");
-    }
-}
+static struct ew_trace_request asked;
+static uint32_t events, last = NONE; // the last one that was told, or was not asked for
 
 uint32_t ew_trace_position(void) {
-    return events - 1;
+    return last;
 }
 
-// --- call sites: a tree, its nodes found by (caller, pc)
+// --- which plain accesses come here
 
-static struct node {
-    uint64_t pc;
-    uint32_t caller, next; // next in its hash chain
-} *nodes;
-static uint32_t node_count = 1, *chains;
-#define NODES_MAX (1u << 26) // reserved, not used
-#define CHAINS (1u << 18)
-
-static uint32_t add_node(uint32_t caller, uint64_t pc, uint32_t *chain) {
-    if (node_count == NODES_MAX)
-        ew_cannot("the trace has more than 67 million call sites");
-    nodes[node_count] = (struct node){pc, caller, *chain};
-    struct ew_thread_frame row = {.caller = caller, .pc = pc};
-    must(ew_stream_rows(&stream, EW_BLOCK_THREAD_FRAMES, &row, 1));
-    return *chain = node_count++;
+static bool in_window(uint64_t step) {
+    return step >= asked.from && step < asked.until;
 }
 
-static uint32_t node_of(uint32_t caller, uint64_t pc) {
-    uint32_t *chain = &chains[((pc ^ ((uint64_t)caller << 32)) * 0x9E3779B97F4A7C15u) >> 46];
-    for (uint32_t at = *chain; at; at = nodes[at].next)
-        if (nodes[at].pc == pc && nodes[at].caller == caller)
-            return at;
-    return add_node(caller, pc, chain);
+int64_t ew_trace_silent_accesses(void) {
+    uint64_t next = ew_step_number() + 1;
+    if (!ew_tracing || asked.depth == EW_TRACE_SYNC || next >= asked.until)
+        return INT64_MAX;
+    uint64_t before = asked.from > next ? asked.from - next : 0;
+    return before < INT64_MAX ? (int64_t)before : INT64_MAX;
 }
 
-static uint32_t current_frame(void) {
-    uint32_t at = 0;
-    for (const uintptr_t *frame = ew_self->frames_base; frame < ew_frames; frame++)
-        at = node_of(at, *frame);
-    return at;
+// --- values
+//
+// A hook comes before its access, so what a store writes is known at the thread's next event.
+// Nobody else runs in between: also when it stops running that is made up for, so one is open at
+// most.
+
+bool ew_trace_unsettled;
+static struct {
+    const void *address;
+    size_t size;
+} store;
+
+void ew_trace_settle(void) {
+    if (!ew_trace_unsettled)
+        return;
+    ew_trace_unsettled = false;
+    struct ew_thread_value row = {ew_peek_value(store.address, store.size)};
+    ew_trace_row(&ew_trace_values, EW_BLOCK_THREAD_VALUES, &row);
+}
+
+static void tell_value(const struct ew_thread_event *event) {
+    const void *address = (const void *)(uintptr_t)event->address;
+    struct ew_thread_value row = {0};
+    if (event->op == EW_OP_STORE || event->op == EW_OP_UPDATE) {
+        store.address = address;
+        store.size = event->size;
+        ew_trace_unsettled = true;
+        return;
+    }
+    if (event->op == EW_OP_LOAD)
+        row.value = ew_peek_value(address, event->size);
+    ew_trace_row(&ew_trace_values, EW_BLOCK_THREAD_VALUES, &row);
 }
 
 // --- events
 
-static void tell(struct ew_thread_event event) {
+static void tell(struct ew_thread_event event, const void *pc) {
+    if (events == NOT_ASKED_FOR)
+        ew_cannot("the trace has more than four thousand million operations; ask for fewer steps");
+    event.step = ew_step_number();
     event.thread = ew_self->id;
-    event.frame = current_frame();
+    event.site = ew_site(pc);
     event.follows = event.op == EW_OP_WAIT ? ew_self->woken_by : NONE;
+    ew_trace_row(&ew_trace_events, EW_BLOCK_THREAD_EVENTS, &event);
+    if (asked.depth == EW_TRACE_VALUES)
+        tell_value(&event);
+    last = events++;
+}
+
+static void tell_if_asked(struct ew_thread_event event, const void *pc) {
+    ew_trace_settle();
+    if (in_window(ew_step_number()))
+        tell(event, pc);
+    else
+        last = NOT_ASKED_FOR;
     ew_self->woken_by = NONE;
-    must(ew_stream_rows(&stream, EW_BLOCK_THREAD_EVENTS, &event, 1));
-    events++;
+}
+
+void ew_trace(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
+    struct ew_thread_event event = {
+        .address = (uintptr_t)object,
+        .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
+        .op = (uint8_t)op,
+        .flags = (uint8_t)flags,
+    };
+    tell_if_asked(event, pc);
+}
+
+void ew_trace_atomic(unsigned op, const void *object, size_t size, const void *pc, int order) {
+    struct ew_thread_event event = {
+        .address = (uintptr_t)object,
+        .size = (uint32_t)size,
+        .op = (uint8_t)op,
+        .flags = EW_FLAG_ATOMIC,
+        .order = (uint8_t)(ew_self->life.ignored.sync ? __ATOMIC_RELAXED : order),
+    };
+    tell_if_asked(event, pc);
 }
 
 static bool is_ignored(unsigned op) {
@@ -87,111 +116,133 @@ static bool is_ignored(unsigned op) {
     return (op == EW_OP_LOAD && ignored->reads) || (op == EW_OP_STORE && ignored->writes);
 }
 
-void ew_trace(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
-    if (is_ignored(op))
-        return;
-    if ((op == EW_OP_LOAD || op == EW_OP_STORE) && ew_expects_races(object, size))
-        flags |= EW_FLAG_ATOMIC;
-    tell((struct ew_thread_event){
-        .address = (uintptr_t)object,
-        .pc = (uintptr_t)pc,
-        .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
-        .op = (uint8_t)op,
-        .flags = (uint8_t)flags,
-    });
+void ew_trace_access(unsigned op, const void *object, size_t size, const void *pc) {
+    uintptr_t address = (uintptr_t)object;
+    if (ew_step_number() >= asked.until) {
+        ew_trace_settle();
+        ew_accesses_release();
+    } else if (address < asked.high && address + size > asked.low && !is_ignored(op)) {
+        unsigned flags = ew_expects_races(object, size) ? EW_FLAG_ATOMIC : 0;
+        ew_trace(op, flags, object, size, pc);
+    }
 }
 
-void ew_trace_atomic(unsigned op, const void *object, size_t size, const void *pc, int order) {
-    tell((struct ew_thread_event){
-        .address = (uintptr_t)object,
-        .pc = (uintptr_t)pc,
-        .size = (uint32_t)size,
-        .op = (uint8_t)op,
-        .flags = EW_FLAG_ATOMIC,
-        .order = (uint8_t)(ew_self->life.ignored.sync ? __ATOMIC_RELAXED : order),
-    });
+// --- lives of threads: told at any step, for nothing else says who the threads are
+
+static void tell_region(uint64_t lo, uint64_t hi, uint64_t origin, uint32_t thread) {
+    struct ew_thread_region row = {lo, hi, events, thread, origin};
+    ew_trace_row(&ew_trace_names, EW_BLOCK_THREAD_REGIONS, &row);
 }
 
 void ew_trace_life(unsigned op, const struct ew_thread *other, const void *pc) {
-    tell((struct ew_thread_event){
-        .address = other->id,
-        .pc = (uintptr_t)pc,
-        .size = 1,
-        .op = (uint8_t)op,
-    });
+    ew_trace_settle();
+    if (op == EW_OP_START) {
+        uint64_t end = (uintptr_t)other->stack + other->stack_size;
+        tell_region((uintptr_t)other->stack, end, end, other->id);
+    }
+    tell((struct ew_thread_event){.address = other->id, .size = 1, .op = (uint8_t)op}, pc);
+    ew_self->woken_by = NONE;
 }
 
 // --- begin and end
 
-static void say_module(const struct dl_phdr_info *info, const char *path) {
-    struct ew_thread_module module = {.base = info->dlpi_addr, .lo = UINT64_MAX};
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        if (part->p_type != PT_LOAD)
-            continue;
-        uint64_t lo = info->dlpi_addr + part->p_vaddr, hi = lo + part->p_memsz;
-        module.lo = lo < module.lo ? lo : module.lo;
-        module.hi = hi > module.hi ? hi : module.hi;
+// Of /proc/self/stat, as proc(5) numbers them.
+enum { START_STACK = 28, START_HEAP = 47, START_ARGUMENTS = 48, END_ENVIRONMENT = 51 };
+
+static uint64_t field(const char *text, int number) {
+    const char *at = strrchr(text, ')'); // behind the name, which is the second
+    for (number -= 2; at && number--;)
+        at = strchr(at + 1, ' ');
+    uint64_t value = 0;
+    for (at += at != NULL; at && *at >= '0' && *at <= '9'; at++)
+        value = value * 10 + (uint64_t)(*at - '0');
+    return value;
+}
+
+#define HEAP_ROOM (1ull << 40)
+
+static void tell_first_regions(void) {
+    char text[1024] = "";
+    long descriptor = raw3(SYS_open, (long)"/proc/self/stat", O_RDONLY | O_CLOEXEC, 0);
+    raw3(SYS_read, descriptor, (long)text, sizeof text - 1);
+    raw1(SYS_close, descriptor);
+    uint64_t stack = field(text, START_STACK), heap = field(text, START_HEAP);
+    uint64_t arguments = field(text, START_ARGUMENTS), end = field(text, END_ENVIRONMENT);
+    if (stack && stack < arguments && arguments < end) {
+        tell_region(stack - ew_self->stack_size, arguments, stack, ew_self->id);
+        tell_region(arguments, end, arguments, NONE - 1);
     }
-    module.length = (uint32_t)strlen(path);
-    must(ew_stream_tailed(&stream, EW_BLOCK_THREAD_MODULES, &module, path, module.length));
+    if (heap)
+        tell_region(heap, heap + HEAP_ROOM, heap, NONE);
 }
 
-// The program's own name is empty in this list. The vDSO is no file: addresses in it stay numbers.
-static int each_module(struct dl_phdr_info *info, size_t size, void *argument) {
-    (void)size;
-    if (info->dlpi_name[0])
-        say_module(info, info->dlpi_name);
-    else if (info->dlpi_addr || info->dlpi_phnum)
-        say_module(info, argument);
-    return 0;
+static void tell_asked(void) {
+    struct ew_thread_asked row = {.depth = asked.depth,
+                                  .frames = asked.frames,
+                                  .from = asked.from,
+                                  .until = asked.until,
+                                  .low = asked.low,
+                                  .high = asked.high};
+    ew_trace_row(&ew_trace_names, EW_BLOCK_THREAD_ASKED, &row);
 }
 
-static const struct ew_facts *facts(void) {
-    static struct utsname host;
-    static const char *const command[] = {"?"};
-    static struct ew_facts all = {
-        .tool = EITHERWAY_VERSION,
-        .world = "threads",
-        .recorded_by = "runtime",
-        .created = "1970-01-01T00:00:00Z", // whoever asked for the trace knows when
-        .command = command,
-        .command_count = 1,
-        .cpu = "",
-    };
-    raw1(SYS_uname, (long)&host);
-    all.kernel = host.release;
-    all.machine = host.machine;
-    return &all;
-}
-
-void ew_trace_start(const char *path) {
-    EW_LARGE static char program[4096];
-    directory = (int)raw3(SYS_open, (long)path, O_DIRECTORY | O_CLOEXEC, 0);
-    must(directory);
-    must(ew_recording_begin(directory, facts()));
-    file.descriptor = ew_recording_create(directory, STREAM);
-    must(file.descriptor);
-    must(ew_stream_init(&stream, ew_write_to_fd, (void *)(intptr_t)file.descriptor, buffer,
-                        sizeof buffer));
-    nodes = ew_pages(NODES_MAX * sizeof *nodes);
-    chains = ew_pages(CHAINS * sizeof *chains);
-    struct ew_thread_frame bottom = {0};
-    must(ew_stream_rows(&stream, EW_BLOCK_THREAD_FRAMES, &bottom, 1));
-    must(raw3(SYS_readlink, (long)"/proc/self/exe", (long)program, sizeof program - 1));
-    dl_iterate_phdr(each_module, program);
-    ew_traced_accesses_left = ew_accesses_left;
-    ew_accesses_left = -1;
+void ew_trace_start(const struct ew_trace_request *request) {
+    asked = *request;
+    ew_trace_files_begin(asked.directory);
+    uint64_t program = ew_trace_modules();
+    if (asked.relative) {
+        asked.low += program;
+        asked.high += program;
+    }
+    tell_asked();
+    tell_first_regions();
+    ew_sites_start(asked.frames);
+    ew_signals_keep(EW_FAULTS);
+    at_quick_exit(ew_trace_finish);
     ew_tracing = true;
+}
+
+void ew_trace_stop(void) {
+    if (!ew_tracing)
+        return;
+    ew_tracing = ew_trace_unsettled = false;
+    ew_accesses_release();
+    ew_signals_keep(0);
 }
 
 void ew_trace_finish(void) {
     if (!ew_tracing)
         return;
+    ew_trace_settle();
     ew_trace_stop();
-    must(ew_recording_finish(directory, facts(), &file, 1));
+    ew_trace_files_finish();
+}
+
+// A program that goes on after an exec that failed is traced further.
+bool ew_trace_pause(void) {
+    bool tracing = ew_tracing;
+    ew_trace_finish();
+    return tracing;
+}
+
+void ew_trace_resume(bool paused) {
+    if (!paused)
+        return;
+    ew_trace_files_resume();
+    ew_signals_keep(EW_FAULTS);
+    ew_tracing = true; // plain accesses from the next decision on
 }
 
 __attribute__((destructor)) static void finish_at_exit(void) {
     ew_trace_finish();
+}
+
+EW_EXPORT _Noreturn void _exit(int status) {
+    ew_trace_finish();
+    for (;;)
+        raw1(SYS_exit_group, status);
+}
+
+EW_EXPORT _Noreturn void _Exit(int status) {
+    _exit(status);
 }

@@ -2,7 +2,7 @@
 // The compiler's calls before each plain access, and at each function's entry and exit.
 #include "runtime.h"
 
-int64_t ew_accesses_left = INT64_MAX, ew_traced_accesses_left;
+int64_t ew_accesses_left = INT64_MAX, ew_accesses_held;
 EW_LARGE static uintptr_t
     before_start[1024]; // frames of what runs before the runtime does: resolvers
 uintptr_t *ew_frames = before_start;
@@ -11,15 +11,19 @@ uintptr_t *ew_frames = before_start;
 #define LOAD EW_OP_LOAD
 #define STORE EW_OP_STORE
 
-static EW_COLD void slow(unsigned op, const void *address, size_t size, const void *pc) {
-    if (!ew_tracing) {
+EW_COLD void ew_access_due(void) {
+    if (ew_accesses_held > 0) {
+        ew_accesses_held--;
+        ew_accesses_left = 0;
+    } else {
         ew_point(EW_WHY_ACCESS);
-        return;
     }
-    ew_accesses_left = -1;
-    if (--ew_traced_accesses_left < 0)
-        ew_point(EW_WHY_ACCESS);
-    ew_trace(op, 0, address, size, pc);
+}
+
+static EW_COLD void slow(unsigned op, const void *address, size_t size, const void *pc) {
+    ew_access_due();
+    if (ew_tracing)
+        ew_trace_access(op, address, size, pc);
 }
 
 // The decision comes before the access, and nothing else can happen between them.

@@ -362,8 +362,12 @@ class TraceBuilder:
         """The number of a stack, innermost frame first."""
         index = 0
         for frame in reversed(frames):
-            index = self._stacks.intern((index, self.place(frame)))
+            index = self.called(index, frame)
         return index
+
+    def called(self, caller: int, place: Place) -> int:
+        """The number of a stack that is another one with a frame more."""
+        return self._stacks.intern((caller, self.place(place)))
 
     def operation(
         self,
@@ -385,8 +389,15 @@ class TraceBuilder:
         self._edges.add((source, target, int(kind)))
         return self
 
-    def build(self, operations: Table | None = None, edges: Table | None = None) -> Trace:
+    def build(
+        self,
+        operations: Table | None = None,
+        edges: Table | None = None,
+        values: Table | None = None,
+    ) -> Trace:
         """The trace of all that was added; a world that has whole columns gives them here."""
+        if self._has_values:
+            values = np.array(self._values, dtype=VALUE)
         return Trace(
             world=self.world,
             strings=tuple(self._strings),
@@ -397,5 +408,5 @@ class TraceBuilder:
             stacks=self._stacks.table(),
             operations=self._operations.table() if operations is None else operations,
             edges=self._edges.table() if edges is None else edges,
-            values=np.array(self._values, dtype=VALUE) if self._has_values else None,
+            values=values,
         )

@@ -51,6 +51,9 @@ class BlockType(IntEnum):
     THREAD_EVENTS = 32
     THREAD_FRAMES = 33
     THREAD_MODULES = 34
+    THREAD_VALUES = 35
+    THREAD_REGIONS = 36
+    THREAD_ASKED = 37
 
 
 class MessageType(IntEnum):
@@ -69,7 +72,10 @@ class MessageType(IntEnum):
 
 BLOCK_HEADER = struct.Struct("<4sHHIIII")
 THREAD_EVENT = struct.Struct("<QQIIIIBBBBI")
+THREAD_VALUE = struct.Struct("<Q")
 THREAD_FRAME = struct.Struct("<IIQ")
+THREAD_REGION = struct.Struct("<QQIIQ")
+THREAD_ASKED = struct.Struct("<IIQQQQ")
 THREAD_MODULE = struct.Struct("<QQQII")
 STRING = struct.Struct("<I")
 ACTOR = struct.Struct("<IIIIQ")
@@ -162,9 +168,9 @@ TABLES: dict[BlockType, np.dtype[Any]] = {
         {
             "names": [
                 "address",
-                "pc",
+                "step",
                 "thread",
-                "frame",
+                "site",
                 "size",
                 "follows",
                 "op",
@@ -182,6 +188,23 @@ TABLES: dict[BlockType, np.dtype[Any]] = {
             "formats": ["<u4", "<u8"],
             "offsets": [0, 8],
             "itemsize": 16,
+        }
+    ),
+    BlockType.THREAD_VALUES: np.dtype("<u8"),
+    BlockType.THREAD_REGIONS: np.dtype(
+        {
+            "names": ["lo", "hi", "event", "thread", "origin"],
+            "formats": ["<u8", "<u8", "<u4", "<u4", "<u8"],
+            "offsets": [0, 8, 16, 20, 24],
+            "itemsize": 32,
+        }
+    ),
+    BlockType.THREAD_ASKED: np.dtype(
+        {
+            "names": ["depth", "frames", "from", "until", "low", "high"],
+            "formats": ["<u4", "<u4", "<u8", "<u8", "<u8", "<u8"],
+            "offsets": [0, 4, 8, 16, 24, 32],
+            "itemsize": 40,
         }
     ),
 }

@@ -19,6 +19,8 @@ from eitherway.model.words import ACCESSES, EdgeKind, OpFlag, OpKind
 _ACQUIRING = frozenset({1, 2, 4, 5})  # consume, acquire, acq_rel, seq_cst
 _RELEASING = frozenset({3, 4, 5})  # release, acq_rel, seq_cst
 
+_NOT_ASKED_FOR = NO_OPERATION - 1
+
 Sources = Iterator[int]
 
 
@@ -85,6 +87,8 @@ class _Follow:
         if row["flags"] & (OpFlag.FAILED | OpFlag.BLOCKED):
             return iter(())
         follows = int(row["follows"])
+        if follows == _NOT_ASKED_FOR:
+            return iter(())  # it is outside of what was asked for, as is all that came before it
         if follows != NO_OPERATION and follows not in self.cumulative:
             return iter((follows,))
         return iter(tuple(self.wakes[int(row["address"])].values()))

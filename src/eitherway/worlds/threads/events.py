@@ -1,30 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what the runtime notes down while it traces to a trace with names.
+"""Reads what the runtime notes down while it traces, whole or part by part.
 
-The runtime writes events of fixed size with raw addresses, because it runs inside the target; here
-addresses become places, variables and ranges, each distinct one once.
+The runtime writes events of fixed size with raw addresses, because it runs inside the target. What
+they refer to (call sites, ELF files, stacks) is small and read first.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from eitherway.model.trace import OPERATION, Table, Trace, TraceBuilder
-from eitherway.model.words import OpKind, World
+from eitherway.model.trace import Table
+from eitherway.model.words import OpFlag, OpKind
+from eitherway.recording import refusals
 from eitherway.recording.blocks import tailed
-from eitherway.recording.layout import BlockType
+from eitherway.recording.layout import TABLES, BlockType
 from eitherway.recording.read import Recording
-from eitherway.symbols.lines import Frames, frames_at
-from eitherway.symbols.variables import Variable, Variables, variables_of
-from eitherway.worlds.threads.edges import edges_of
+from eitherway.worlds.threads.trace_request import Depth, TraceRequest, Where
 
-_SYNC = (int(OpKind.ACQUIRE), int(OpKind.RELEASE))
-_WAITS = (int(OpKind.WAIT), int(OpKind.WAKE))
-# What calls main and a thread's function.
-_BELOW_THE_PROGRAM = frozenset({"ew_thread_main", "__libc_start_call_main", "__libc_start_main"})
-_LIVES = (int(OpKind.START), int(OpKind.BEGIN), int(OpKind.END), int(OpKind.JOIN))
+HEAP, ARGUMENTS = 0xFFFFFFFF, 0xFFFFFFFE  # instead of a thread, in regions
+PART = 1 << 18  # events that are held at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,146 +35,160 @@ class Module:
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
-    """What one traced run left."""
+class Names:
+    """What the events of a traced run refer to."""
 
-    events: Table
-    frames: Table  # call sites, each with its caller's
+    asked: TraceRequest
+    sites: Table  # each with its caller's
     modules: tuple[Module, ...]
+    regions: Table
 
     @classmethod
-    def read(cls, recording: Recording) -> "Events":
-        """From the recording that the runtime wrote."""
-        kinds = (BlockType.THREAD_EVENTS, BlockType.THREAD_FRAMES)
-        events, frames = recording.tables(*kinds).values()
-        return cls(events, frames, tuple(_modules(recording)))
+    def read(cls, recording: Recording) -> "Names":
+        """Refuses what does not fit together."""
+        kinds = (BlockType.THREAD_ASKED, BlockType.THREAD_FRAMES, BlockType.THREAD_REGIONS)
+        asked, sites, regions = recording.tables(*kinds).values()
+        if len(asked) != 1:
+            raise refusals.no_trace(recording.path, "nothing that a trace of threads begins with")
+        if not len(sites) or np.any(sites["caller"][1:] >= np.arange(1, len(sites))):
+            raise refusals.broken_tables(recording.path, "a call site comes before its caller")
+        if np.any(regions["lo"] >= regions["hi"]) or np.any(np.diff(regions["event"]) < 0):
+            raise refusals.broken_tables(recording.path, "a region is empty or out of turn")
+        request = _request(asked[0], recording.path)
+        return cls(request, sites, tuple(_modules(recording)), regions)
+
+
+def is_trace(recording: Recording) -> bool:
+    """Whether the recording is one that a tracing runtime wrote."""
+    held = (name for entry in recording.manifest.streams for name in entry.holds)
+    return BlockType.THREAD_EVENTS.name.lower() in held
+
+
+def _request(row: np.void, path: Path) -> TraceRequest:
+    try:
+        return TraceRequest(
+            depth=Depth(int(row["depth"])),
+            frames=int(row["frames"]),
+            start=int(row["from"]),
+            stop=int(row["until"]),
+            where=Where(int(row["low"]), int(row["high"])),
+        )
+    except ValueError as error:
+        raise refusals.broken_tables(path, str(error)) from error
 
 
 def _modules(recording: Recording) -> Iterator[Module]:
     for block in recording.blocks(BlockType.THREAD_MODULES):
         for (base, lo, hi, _, _), path in tailed(block, recording.path):
+            if not base <= lo < hi:
+                raise refusals.broken_tables(recording.path, "a module lies nowhere")
             yield Module(os.fsdecode(path), base, lo, hi)
 
 
-def trace_of(run: Events) -> Trace:
-    """The trace of the run, with stacks, variables and edges."""
-    builder = TraceBuilder(World.THREADS)
-    _add_actors(builder, run.events)
-    operations = np.zeros(len(run.events), dtype=OPERATION)
-    operations["actor"] = run.events["thread"]
-    operations["kind"] = run.events["op"]
-    operations["flags"] = run.events["flags"]
-    operations["stack"] = _stacks(builder, run)
-    operations["range"] = _ranges(builder, run)
-    return builder.build(operations, edges_of(run.events))
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Some of the events of a traced run, or all."""
+
+    names: Names
+    events: Table
+    values: Table | None
+    first: int = 0  # number of the first
+
+    @classmethod
+    def read(cls, recording: Recording) -> "Events":
+        """All of them: 40 bytes each, and 8 for a value."""
+        names = Names.read(recording)
+        kinds = (BlockType.THREAD_EVENTS, BlockType.THREAD_VALUES)
+        events, values = recording.tables(*kinds).values()
+        has_values = names.asked.depth is Depth.VALUES
+        if len(values) != (len(events) if has_values else 0):
+            raise refusals.broken_tables(recording.path, "the values do not match the events")
+        _Door(names, recording.path).check(events)
+        return cls(names, events, values if has_values else None)
 
 
-def _add_actors(builder: TraceBuilder, events: Table) -> None:
-    """Threads are numbered in the order of their creation; thread 0 is main."""
-    starts = np.flatnonzero(events["op"] == OpKind.START)
-    parents = {int(events["address"][i]): (int(events["thread"][i]), int(i)) for i in starts}
-    builder.actor()
-    for number in range(1, max(parents, default=0) + 1):
-        parent, started_by = parents.get(number, (0, None))
-        builder.actor(parent=parent, started_by=started_by)
+def parts(recording: Recording, names: Names) -> Iterator[Events]:
+    """All of them, part by part: memory does not grow with the length of the run."""
+    door = _Door(names, recording.path)
+    values = _Rows(recording, BlockType.THREAD_VALUES)
+    has_values = names.asked.depth is Depth.VALUES
+    first = 0
+    for events in _gathered(recording):
+        door.check(events)
+        column = values.take(len(events)) if has_values else None
+        yield Events(names, events, column, first)
+        first += len(events)
 
 
-# --- places
+def _gathered(recording: Recording) -> Iterator[Table]:
+    rows = _Rows(recording, BlockType.THREAD_EVENTS)
+    while len(table := rows.take(PART, short=True)):
+        yield table
 
 
-def _stacks(builder: TraceBuilder, run: Events) -> Table:
-    pairs = np.stack([run.events["frame"].astype(np.uint64), run.events["pc"]], axis=1)
-    unique, inverse = np.unique(pairs, axis=0, return_inverse=True)
-    named = _named(run.modules, {*unique[:, 1].tolist(), *run.frames["pc"].tolist()})
-    callers = _caller_stacks(run.frames, named)
-    numbers = [builder.stack([*named[int(pc)], *callers[int(frame)]]) for frame, pc in unique]
-    result: Table = np.array(numbers, dtype=np.uint32)[inverse.reshape(-1)]
-    return result
+class _Rows:
+    """A table that is read as far as it is asked for."""
+
+    def __init__(self, recording: Recording, kind: BlockType) -> None:
+        self.path = recording.path
+        self.blocks = recording.blocks(kind)
+        self.dtype = TABLES[kind]
+        self.kind = kind
+        self.rest = b""
+
+    def take(self, count: int, *, short: bool = False) -> Table:
+        size = count * self.dtype.itemsize
+        pieces, have = [self.rest], len(self.rest)
+        while have < size and (block := next(self.blocks, None)) is not None:
+            pieces.append(block.payload)
+            have += len(block.payload)
+        data = b"".join(pieces)
+        if len(data) < size and not short:
+            words = f"there are too few {self.kind.name.lower()}"
+            raise refusals.broken_tables(self.path, words)
+        self.rest = data[size:]
+        return np.frombuffer(data[:size], dtype=self.dtype)
 
 
-def _caller_stacks(frames: Table, named: Mapping[int, Frames]) -> list[Frames]:
-    """The stack of each call site; frame 0 is the bottom, and callers come first."""
-    stacks: list[Frames] = [()]
-    for caller, pc in zip(frames["caller"][1:].tolist(), frames["pc"][1:].tolist(), strict=True):
-        own = () if named[pc] and named[pc][0].function in _BELOW_THE_PROGRAM else named[pc]
-        stacks.append((*own, *stacks[caller]))
-    return stacks
+_KNOWN = tuple(int(op) for op in OpKind)
+_LIVES = tuple(int(op) for op in (OpKind.START, OpKind.BEGIN, OpKind.END, OpKind.JOIN))
 
 
-def _named(modules: Sequence[Module], addresses: set[int]) -> dict[int, Frames]:
-    """Frames at return addresses: the call is the instruction before."""
-    named: dict[int, Frames] = dict.fromkeys(addresses, ())
-    for module in modules:
-        inside = sorted(a for a in addresses if module.lo <= a < module.hi)
-        offsets = [address - module.base - 1 for address in inside]
-        named.update(zip(inside, frames_at(module.path, offsets), strict=True))
-    return named
+class _Door:
+    """Everything behind it relies on what is checked here; events come in order."""
+
+    def __init__(self, names: Names, path: Path) -> None:
+        self.sites = len(names.sites)
+        self.path = path
+        self.threads = 1
+
+    def check(self, events: Table) -> None:
+        for problem in self._problems(events):
+            raise refusals.broken_tables(self.path, problem)
+
+    def _problems(self, events: Table) -> Iterator[str]:
+        if not len(events):
+            return
+        started = events["address"][events["op"] == int(OpKind.START)]
+        if np.any(started != np.arange(self.threads, self.threads + len(started))):
+            yield "threads are not numbered as they were started"
+        self.threads += len(started)
+        if int(events["thread"].max()) >= self.threads:
+            yield "a thread did something that was never started"
+        if int(events["site"].max()) >= self.sites:
+            yield "an event happened at a call site that is not there"
+        if not np.isin(events["op"], _KNOWN).all():
+            yield "an event has an unknown kind"
+        if np.any(events["flags"] & ~np.uint8(sum(OpFlag))):
+            yield "an event has unknown flags"
+        if np.any(events["address"] + events["size"] <= events["address"]):
+            yield "an event touches nothing, or more than there is"
+        lives = events["address"][is_life(events)]
+        if len(lives) and int(lives.max()) >= self.threads:
+            yield "a thread lived that was never started"
 
 
-# --- objects
-
-
-def _ranges(builder: TraceBuilder, run: Events) -> Table:
-    events = run.events
-    kind = np.select(
-        [
-            np.isin(events["op"], _SYNC),
-            np.isin(events["op"], _WAITS),
-            np.isin(events["op"], _LIVES),
-        ],
-        [1, 2, 3],
-    )
-    keys = np.stack([kind.astype(np.uint64), events["address"], events["size"]], axis=1)
-    unique, inverse = np.unique(keys, axis=0, return_inverse=True)
-    namer = _Namer(builder, run.modules)
-    numbers = [namer.range(*map(int, key)) for key in unique]
-    result: Table = np.array(numbers, dtype=np.uint32)[inverse.reshape(-1)]
-    return result
-
-
-class _Namer:
-    """Gives memory its objects: a global variable, a lock, or plain memory by address."""
-
-    def __init__(self, builder: TraceBuilder, modules: Sequence[Module]) -> None:
-        self.builder = builder
-        self.modules = modules
-        self.tables: dict[str, Variables] = {}
-        self.objects: dict[tuple[str, int], int] = {}
-
-    def range(self, kind: int, address: int, size: int) -> int:
-        if kind == 3:
-            return self.builder.range(self._object("thread", address, f"T{address}"))
-        variable, start = self._variable(address)
-        if kind:
-            name = _lock_name(variable, address, start)
-            return self.builder.range(self._object(_SORTS[kind], address, name))
-        if variable is None:
-            return self.builder.range(self._object("memory", 0, ""), address, address + size)
-        owner = self._object("global", start, variable.name)
-        return self.builder.range(owner, address - start, address - start + size)
-
-    def _object(self, kind: str, start: int, name: str) -> int:
-        """The object that begins there: two files may each have a static variable of one name."""
-        key = (kind, start)
-        if key not in self.objects:
-            self.objects[key] = self.builder.object(kind, name)
-        return self.objects[key]
-
-    def _variable(self, address: int) -> tuple[Variable | None, int]:
-        for module in self.modules:
-            if module.lo <= address < module.hi:
-                if module.path not in self.tables:
-                    self.tables[module.path] = variables_of(module.path)
-                found = self.tables[module.path].at(address - module.base)
-                return found, found.start + module.base if found else 0
-        return None, 0
-
-
-_SORTS = {1: "mutex", 2: "condition"}
-
-
-def _lock_name(variable: Variable | None, address: int, start: int) -> str:
-    """A lock may be one of several in a structure or an array."""
-    if variable is None:
-        return f"{address:#x}"
-    return f"{variable.name}+{address - start}" if address > start else variable.name
+def is_life(events: Table) -> Table:
+    """Which of them tell of the life of a thread: their address is its number."""
+    lives: Table = np.isin(events["op"], _LIVES)
+    return lives

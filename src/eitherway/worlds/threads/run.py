@@ -16,6 +16,7 @@ from eitherway.worlds.threads.captured import Capture, Captured
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.schedule import Schedule
 from eitherway.worlds.threads.shared import memory
+from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
 Sink = Callable[[bytes], None]
 
@@ -75,21 +76,24 @@ def run(
     scheduler: str = "random-walk",
     replay: Ran | None = None,
     trace: Path | None = None,
+    request: TraceRequest = USUAL,
     show: tuple[Sink, Sink] | None = None,
 ) -> Ran:
     """Run under a policy and seed, or as an earlier run.
 
-    With `trace`, every operation is noted in that directory; with `show`, standard output and
-    standard error are handed on as they come.
+    With `trace`, what is asked for of the operations is noted in that empty directory; with `show`,
+    standard output and standard error are handed on as they come.
     """
     with ExitStack() as stack:
         memories = Memories(stack)
         descriptors = stack.enter_context(memories.options(replay))
-        options: dict[str, object] = {"scheduler": scheduler, "seed": seed, **descriptors}
+        asked: dict[str, int] = {}
+        if trace is not None:
+            descriptors["trace"] = stack.enter_context(opened(trace))
+            asked = request.options()
+        options: dict[str, object] = {"scheduler": scheduler, "seed": seed, **descriptors, **asked}
         if replay is not None:
             options["scheduler"] = "replay"
-        if trace is not None:
-            options["trace"] = trace
         process = subprocess.Popen(
             launch.command,
             cwd=launch.directory,
@@ -102,6 +106,16 @@ def run(
         with process:
             out, err = _collect(process, show)
         return memories.ran(process.returncode, out, err)
+
+
+@contextmanager
+def opened(directory: Path) -> Iterator[int]:
+    """A descriptor of a directory."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _collect(

@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run done again with a tracer around it."""
+"""A run done again with a tracer around it, as deep as asked."""
 
 import tempfile
 from pathlib import Path
 
 from eitherway.model.trace import Trace
 from eitherway.recording.read import Recording
-from eitherway.worlds.threads.events import Events, trace_of
+from eitherway.worlds.threads.events import Events
+from eitherway.worlds.threads.named import trace_of
 from eitherway.worlds.threads.recorded import Recorded
 from eitherway.worlds.threads.run import Ran, run
+from eitherway.worlds.threads.trace_request import USUAL, Depth, TraceRequest, Where
+
+__all__ = ["USUAL", "Depth", "TraceRequest", "Where", "trace_into", "traced"]
 
 
-def traced(recorded: Recorded) -> tuple[Trace, Ran]:
-    """Every operation of the run, and what the run did this time."""
+def traced(recorded: Recorded, request: TraceRequest = USUAL) -> tuple[Trace, Ran]:
+    """What was asked for of the run, and what the run did this time."""
     with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
-        ran = run(recorded.launch, replay=recorded.ran, trace=Path(name))
+        ran = trace_into(Path(name), recorded, request)
         with Recording.open(name) as events:
             return trace_of(Events.read(events)), ran
+
+
+def trace_into(directory: Path, recorded: Recorded, request: TraceRequest = USUAL) -> Ran:
+    """Fill an empty directory with what was asked for; its size grows with the operations told."""
+    return run(recorded.launch, replay=recorded.ran, trace=directory, request=request)

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the tracer know of each other; runtime.h has what the others tell it.
+#ifndef EITHERWAY_TRACE_H
+#define EITHERWAY_TRACE_H
+
+#include "recording.h"
+#include "runtime.h"
+
+enum ew_trace_depth { EW_TRACE_SYNC, EW_TRACE_ACCESSES, EW_TRACE_VALUES };
+
+struct ew_trace_request {
+    int directory;        // a descriptor, which becomes the tracer's; -1: no trace
+    uint32_t depth;       // enum ew_trace_depth
+    uint32_t frames;      // callers to tell of each operation
+    uint64_t from, until; // steps
+    uint64_t low, high;   // of the addresses whose plain accesses are told
+    bool relative;        // those are counted from where the program lies
+};
+
+#define EW_TRACE_NOTHING                                                                           \
+    (struct ew_trace_request) {                                                                    \
+        .directory = -1, .depth = EW_TRACE_ACCESSES, .frames = UINT32_MAX, .until = UINT64_MAX,    \
+        .high = UINT64_MAX                                                                         \
+    }
+
+void ew_trace_start(const struct ew_trace_request *request);
+
+// Pages far from the program's, whose own memory is then where it is without a trace.
+void *ew_trace_pages(size_t bytes);
+
+// --- trace_files.c: the recording, of three streams: events, their values, and what they refer to
+extern struct ew_stream ew_trace_events, ew_trace_values, ew_trace_names;
+void ew_trace_files_begin(int directory); // it becomes the tracer's
+void ew_trace_files_finish(void);
+void ew_trace_files_resume(void); // after a finish that was too early
+void ew_trace_row(struct ew_stream *stream, unsigned type, const void *row);
+// Says which ELF files are in memory that were not there the last time; where the program lies.
+uint64_t ew_trace_modules(void);
+
+// --- sites.c: call sites
+void ew_sites_start(uint32_t frames); // the nearest callers that count
+uint32_t ew_site(const void *pc);     // of the running thread
+
+// --- peek.c: memory that may be gone
+// Copies; false when it could not be read.
+bool ew_peek(void *to, const void *from, size_t size);
+uint64_t ew_peek_value(const void *address, size_t size); // as struct ew_thread_value has it
+
+#endif

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the events of a traced run to a trace with names: places, variables, ranges and edges.
+
+Each distinct call site and range is named once. What has no variable lies in an object of its own
+for each stack, the heap, and each stretch of other memory, so that ranges do not depend on where
+the run's memory was.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eitherway.model.trace import OPERATION, Table, Trace, TraceBuilder
+from eitherway.model.words import OpKind, World
+from eitherway.symbols.lines import Frames, frames_at
+from eitherway.symbols.variables import Variable, Variables, variables_of
+from eitherway.worlds.threads.edges import edges_of
+from eitherway.worlds.threads.events import Events, Module, is_life
+from eitherway.worlds.threads.memory import Memory, Space, stretches
+
+_SYNC = (int(OpKind.ACQUIRE), int(OpKind.RELEASE))
+_WAITS = (int(OpKind.WAIT), int(OpKind.WAKE))
+# What calls main and a thread's function.
+_BELOW_THE_PROGRAM = frozenset({"ew_thread_main", "__libc_start_call_main", "__libc_start_main"})
+
+
+def trace_of(run: Events) -> Trace:
+    """The trace of the run, with stacks, variables and edges."""
+    builder = TraceBuilder(World.THREADS)
+    _add_actors(builder, run.events)
+    operations = np.zeros(len(run.events), dtype=OPERATION)
+    operations["actor"] = run.events["thread"]
+    operations["kind"] = run.events["op"]
+    operations["flags"] = run.events["flags"]
+    operations["stack"] = _stacks(builder, run)[run.events["site"]]
+    operations["range"] = _ranges(builder, run)
+    return builder.build(operations, edges_of(run.events), run.values)
+
+
+def _add_actors(builder: TraceBuilder, events: Table) -> None:
+    """Threads are numbered in the order of their creation; thread 0 is main."""
+    builder.actor()
+    for index in np.flatnonzero(events["op"] == OpKind.START).tolist():
+        builder.actor(parent=int(events["thread"][index]), started_by=index)
+
+
+# --- places
+
+
+def _stacks(builder: TraceBuilder, run: Events) -> Table:
+    """The number of the stack of each call site; site 0 is the bottom, and callers come first."""
+    named = frames_of(run.names.modules, run.names.sites["pc"])
+    sites = run.names.sites
+    stacks = np.zeros(len(sites), dtype=np.uint32)
+    for site, (caller, pc) in enumerate(
+        zip(sites["caller"].tolist(), sites["pc"].tolist(), strict=True)
+    ):
+        stack = int(stacks[caller])
+        for frame in reversed(named[pc]):
+            stack = builder.called(stack, frame)
+        stacks[site] = stack
+    return stacks
+
+
+def frames_of(modules: Sequence[Module], pcs: Table) -> dict[int, Frames]:
+    """Frames at return addresses: the call is the instruction before."""
+    addresses = np.unique(pcs).tolist()
+    named: dict[int, Frames] = dict.fromkeys(addresses, ())
+    for module in modules:
+        inside = [address for address in addresses if module.lo <= address < module.hi]
+        offsets = [address - module.base - 1 for address in inside]
+        found = map(_of_the_program, frames_at(module.path, offsets))
+        named.update(zip(inside, found, strict=True))
+    return named
+
+
+def _of_the_program(frames: Frames) -> Frames:
+    return () if frames and frames[0].function in _BELOW_THE_PROGRAM else frames
+
+
+# --- objects
+
+
+def _ranges(builder: TraceBuilder, run: Events) -> Table:
+    events = run.events
+    lives = is_life(events)
+    kind = np.select(
+        [np.isin(events["op"], _SYNC), np.isin(events["op"], _WAITS), lives], [1, 2, 3]
+    )
+    memory = Memory(run.names.modules, run.names.regions)
+    spaces = np.zeros(len(events), dtype=np.int64)
+    spaces[~lives], _ = memory.locate(events["address"][~lives], np.flatnonzero(~lives))
+    whole = stretches(memory.spaces)
+    columns = [kind, np.array(whole, dtype=np.int64)[spaces], events["address"], events["size"]]
+    keys = np.stack([column.astype(np.uint64) for column in columns], axis=1)
+    unique, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    namer = _Namer(builder, run.names.modules, memory.spaces)
+    numbers = np.zeros(len(unique), dtype=np.uint32)
+    for index in np.argsort(first).tolist():  # numbered as they come: addresses do not decide
+        numbers[index] = namer.range(*map(int, unique[index]))
+    result: Table = numbers[inverse.reshape(-1)]
+    return result
+
+
+class _Namer:
+    """Gives memory its objects: a global variable, a lock, or plain memory by where it lies."""
+
+    def __init__(
+        self, builder: TraceBuilder, modules: Sequence[Module], spaces: Sequence[Space]
+    ) -> None:
+        self.builder = builder
+        self.spaces = spaces
+        self.variables = ModuleVariables(modules)
+        self.objects: dict[tuple[str, int, int], int] = {}
+
+    def range(self, kind: int, space: int, address: int, size: int) -> int:
+        if kind == 3:
+            return self.builder.range(self._object("thread", 0, address, f"T{address}"))
+        variable, start = self.variables.at(address)
+        if kind:
+            words = _lock_name(variable, address, start) or self.spaces[space].words(address)
+            return self.builder.range(self._object(_SORTS[kind], space, address, words))
+        if variable is None:
+            lo = address - self.spaces[space].lo
+            return self.builder.range(self._object("memory", space, 0, ""), lo, lo + size)
+        owner = self._object("global", space, start, variable.name)
+        return self.builder.range(owner, address - start, address - start + size)
+
+    def _object(self, kind: str, space: int, start: int, name: str) -> int:
+        """The object that begins there: two files may each have a static variable of one name."""
+        key = (kind, space, start)
+        if key not in self.objects:
+            self.objects[key] = self.builder.object(kind, name)
+        return self.objects[key]
+
+
+class ModuleVariables:
+    """The global variables of all modules, each module's read when first asked for."""
+
+    def __init__(self, modules: Sequence[Module]) -> None:
+        self.modules = modules
+        self.tables: dict[str, Variables] = {}
+
+    def at(self, address: int) -> tuple[Variable | None, int]:
+        """The variable there and where it starts in memory."""
+        for module in self.modules:
+            if module.lo <= address < module.hi:
+                if module.path not in self.tables:
+                    self.tables[module.path] = variables_of(module.path)
+                found = self.tables[module.path].at(address - module.base)
+                return found, found.start + module.base if found else 0
+        return None, 0
+
+
+_SORTS = {1: "mutex", 2: "condition"}
+
+
+def _lock_name(variable: Variable | None, address: int, start: int) -> str:
+    """A lock may be one of several in a structure or an array."""
+    if variable is None:
+        return ""
+    return f"{variable.name}+{address - start}" if address > start else variable.name

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much of a run a trace is to tell: whoever asks says how deep, where and when."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+_U32, _U64 = 2**32 - 1, 2**64 - 1
+
+
+class Depth(IntEnum):
+    """Each has what the one before has."""
+
+    SYNC = 0  # synchronisation, atomic operations among it, and the lives of threads
+    ACCESSES = 1  # plain accesses
+    VALUES = 2  # what each access read or wrote
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Addresses [low, high), counted from where the program lies when `relative`."""
+
+    low: int = 0
+    high: int = _U64
+    relative: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low < self.high <= _U64:
+            raise ValueError(f"no addresses: from {self.low:#x} to {self.high:#x}")
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRequest:
+    """What to tell; synchronisation is told whatever `where` says, so that order stays known.
+
+    Threads' starts and ends are told at any step. Between two operations of a window everything
+    that orders them is in the window too.
+    """
+
+    depth: Depth = Depth.ACCESSES
+    frames: int = _U32  # callers of each operation, the nearest ones
+    start: int = 0  # first step
+    stop: int = _U64  # step after the last
+    where: Where = Where()
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.frames <= _U32:
+            raise ValueError(f"{self.frames} frames cannot be told")
+        if not 0 <= self.start < self.stop <= _U64:
+            raise ValueError(f"no steps: from {self.start} to {self.stop}")
+
+    def options(self) -> dict[str, int]:
+        """For the runtime, as native/runtime/options.c names them; what is usual is left out."""
+        told = {
+            "trace-depth": (self.depth, Depth.ACCESSES),
+            "trace-frames": (self.frames, _U32),
+            "trace-from": (self.start, 0),
+            "trace-until": (self.stop, _U64),
+            "trace-low": (self.where.low, 0),
+            "trace-high": (self.where.high, _U64),
+            "trace-relative": (self.where.relative, False),
+        }
+        return {name: int(value) for name, (value, usual) in told.items() if value != usual}
+
+
+USUAL = TraceRequest()
