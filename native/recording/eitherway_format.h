@@ -370,7 +370,7 @@ _Static_assert(offsetof(struct ew_schedule_head, waits) == 48, "schedule_head.wa
 struct ew_schedule_switch {
   uint64_t steps; /* When. */
   uint32_t choice; /* Thread that went on, or which of several waiters was woken. */
-  uint32_t kind; /* 0: a thread; 1: a waiter; 2: a thread whose wait for the outside is over; 3: microseconds for which the outside was waited for; 4: a signal of this number that came. */
+  uint32_t kind; /* 0: a thread; 1: a waiter; 2: a thread whose wait for the outside is over; 3: microseconds for which the outside was waited for; 4: a signal of this number that came; 5: something became due on the virtual clock. */
 };
 _Static_assert(sizeof(struct ew_schedule_switch) == 16, "schedule_switch");
 _Static_assert(offsetof(struct ew_schedule_switch, steps) == 0, "schedule_switch.steps");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtual time: moves a little with every look at it, and jumps when nobody can run.
+// Virtual time: moves a little with every step and every look at it, and jumps when nobody can run.
 //
-// So time never depends on how fast the machine is, and a loop that waits for a moment reaches it.
+// So time never depends on how fast the machine is, a loop that waits for a moment reaches it, and
+// a thread that spins does not keep a sleeping one from its end.
 #include "input.h"
 
 #include <errno.h>
@@ -9,22 +10,39 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STEP 1000 // nanoseconds that one look costs
+#define LOOK 1000 // nanoseconds that one look costs; a step costs one, see scheduler.c
 
-static int64_t elapsed; // since the start of the run
+static int64_t moved;  // since the start of the run, beside the steps
+static int64_t rested; // of it: nobody ran
 static struct timespec base[2];
 
 static int64_t nanoseconds(const struct timespec *time) {
     return time->tv_sec * 1000000000ll + time->tv_nsec;
 }
 
+int64_t ew_elapsed(void) {
+    return moved + (int64_t)ew_step_number();
+}
+
+int64_t ew_cpu_time(void) {
+    return ew_elapsed() - rested;
+}
+
+void ew_clock_pass(int64_t nanoseconds) {
+    moved += nanoseconds;
+}
+
 int64_t ew_now(void) {
-    return elapsed += STEP;
+    moved += LOOK;
+    return ew_elapsed();
 }
 
 void ew_clock_jump(int64_t when) {
-    if (when > elapsed)
-        elapsed = when;
+    int64_t length = when - ew_elapsed();
+    if (length > 0) {
+        moved += length;
+        rested += length;
+    }
 }
 
 void ew_clock_start(void) {
@@ -35,17 +53,28 @@ void ew_clock_start(void) {
 void ew_clock_begin(void) {
     ew_clock_start();
     ew_input(EW_INPUT_START, base, sizeof base, sizeof base);
-    elapsed = 0;
+    moved = rested = 0;
 }
 
-static bool is_virtual(clockid_t clock) {
-    return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME_COARSE ||
-           clock == CLOCK_MONOTONIC_COARSE || clock == CLOCK_MONOTONIC_RAW ||
-           clock == CLOCK_BOOTTIME;
+static bool is_real(clockid_t clock) {
+    return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ||
+           clock == CLOCK_REALTIME_ALARM || clock == CLOCK_TAI;
+}
+
+static bool is_monotonic(clockid_t clock) {
+    return clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE ||
+           clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_BOOTTIME || clock == CLOCK_BOOTTIME_ALARM;
+}
+
+// Negative ones name a process or thread, or a device by its descriptor (the lowest bits are 3).
+// What one thread has used is told as what all have.
+static bool is_of_cpu(clockid_t clock) {
+    return clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID ||
+           (clock < 0 && (clock & 7) != 3);
 }
 
 static const struct timespec *base_of(clockid_t clock) {
-    return &base[!(clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)];
+    return &base[!is_real(clock)];
 }
 
 #define FAR 4000000000 // seconds: nobody will see that moment, and nanoseconds might overflow
@@ -54,23 +83,30 @@ int64_t ew_deadline(clockid_t clock, const struct timespec *when) {
     if (when->tv_sec > FAR)
         return EW_NEVER;
     if (when->tv_sec < 0)
-        return elapsed;
+        return ew_elapsed();
     int64_t deadline = nanoseconds(when) - nanoseconds(base_of(clock));
-    return deadline > elapsed ? deadline : elapsed;
+    return deadline > ew_elapsed() ? deadline : ew_elapsed();
 }
 
 int64_t ew_deadline_in(const struct timespec *length) {
     return length->tv_sec > FAR ? EW_NEVER : ew_now() + nanoseconds(length);
 }
 
+static int ask_kernel(clockid_t clock, struct timespec *result) {
+    long error = ew_input_call(SYS_clock_gettime, clock, (long)result, 0, 0, 0, 0);
+    if (error == 0)
+        ew_input(EW_INPUT_DATA, result, sizeof *result, sizeof *result);
+    else
+        errno = (int)-error;
+    return error ? -1 : 0;
+}
+
 EW_EXPORT int clock_gettime(clockid_t clock, struct timespec *result) {
-    if (!ew_running || !is_virtual(clock)) {
-        long error = raw3(SYS_clock_gettime, clock, (long)result, 0);
-        if (error < 0)
-            errno = (int)-error;
-        return error < 0 ? -1 : 0;
-    }
-    int64_t time = nanoseconds(base_of(clock)) + ew_now();
+    bool of_cpu = is_of_cpu(clock);
+    if (!ew_running || !(is_real(clock) || is_monotonic(clock) || of_cpu))
+        return ask_kernel(clock, result);
+    int64_t now = ew_now();
+    int64_t time = of_cpu ? ew_cpu_time() : nanoseconds(base_of(clock)) + now;
     *result = (struct timespec){time / 1000000000, time % 1000000000};
     return 0;
 }
@@ -94,7 +130,7 @@ EW_EXPORT time_t time(time_t *result) {
 // 0, or EINTR when a handler has run before the time was over.
 static int sleep_until(int64_t deadline) {
     ew_testcancel();
-    while (ew_wait_cancellable(&elapsed, deadline) == EW_WOKEN) {
+    while (ew_wait_cancellable(&moved, deadline) == EW_WOKEN) {
         ew_testcancel();
         if (ew_interrupted(true))
             return EINTR;
@@ -103,7 +139,7 @@ static int sleep_until(int64_t deadline) {
 }
 
 static struct timespec time_until(int64_t deadline) {
-    int64_t left = deadline > elapsed ? deadline - elapsed : 0;
+    int64_t left = deadline > ew_elapsed() ? deadline - ew_elapsed() : 0;
     return (struct timespec){left / 1000000000, left % 1000000000};
 }
 

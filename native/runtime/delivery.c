@@ -3,6 +3,7 @@
 #include "input.h"
 #include "schedule.h"
 #include "signals.h"
+#include "timers.h"
 
 #include <errno.h>
 #include <string.h>
@@ -63,6 +64,8 @@ static bool take(struct ew_pending **list, uint64_t *set, uint64_t wanted, sigin
     *at = found->next;
     pending_destroy(found);
     update_set(*list, set);
+    if (info->si_code == SI_TIMER)
+        ew_timer_signal_taken(info->si_timerid, info->si_overrun);
     return true;
 }
 
@@ -143,6 +146,22 @@ void ew_signal_process(const siginfo_t *info) {
     put(&process_list, &ew_process_pending, info);
     if (thread)
         notify(thread);
+}
+
+// --- of timers
+
+siginfo_t *ew_signal_of_timer(struct ew_thread *thread, int id) {
+    struct ew_pending *at = thread ? thread->life.pending : process_list;
+    while (at && !(at->info.si_code == SI_TIMER && at->info.si_timerid == id))
+        at = at->next;
+    return at ? &at->info : NULL;
+}
+
+void ew_signal_from_timer(struct ew_thread *thread, const siginfo_t *info) {
+    if (thread)
+        ew_signal_thread(thread, info);
+    else if (!hand_to_kernel(info))
+        ew_signal_process(info);
 }
 
 void ew_signal_retarget(uint64_t set) {

@@ -119,7 +119,7 @@ static bool look_back(void) {
     bool found = false;
     const struct ew_schedule_switch *next;
     while ((next = ew_schedule_next()) && next->steps == ew_steps &&
-           next->kind >= EW_SWITCH_OUTSIDE) {
+           next->kind >= EW_SWITCH_OUTSIDE && next->kind != EW_SWITCH_TIME) {
         if (next->kind == EW_SWITCH_SIGNAL) {
             ew_take_arrivals();
             found = true;

@@ -5,6 +5,7 @@
 #include "pids.h"
 #include "schedule.h"
 #include "threads.h"
+#include "timers.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,6 +44,7 @@ static void in_child(void) {
     ew_futex_forked();
     ew_once_forked();
     ew_streams_forked();
+    ew_timers_forked();
     ew_signals_release();
 }
 
@@ -123,7 +125,9 @@ static int (*real_execveat)(int, const char *, char *const[], char *const[], int
         ew_point(EW_WHY_SYNC);                                                                     \
         ew_mask_show();                                                                            \
         bool paused = ew_trace_pause();                                                            \
+        ew_alarm_show();                                                                           \
         real_##name(__VA_ARGS__);                                                                  \
+        ew_alarm_hide();                                                                           \
         ew_trace_resume(paused);                                                                   \
         ew_signals_release();                                                                      \
         return -1;                                                                                 \

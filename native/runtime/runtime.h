@@ -103,6 +103,9 @@ extern uint64_t ew_steps;
 
 uint64_t ew_step_number(void); // of what happens now
 
+// At this moment of the virtual clock something is due.
+void ew_due(int64_t when);
+
 // A step that is no decision, but at which something may come in that is recorded.
 void ew_step(void);
 
@@ -189,8 +192,11 @@ extern uintptr_t *ew_frames; // next free entry of the running thread's shadow s
 bool ew_expects_races(const void *address, size_t size);
 
 // --- clock.c
-int64_t ew_now(void);             // virtual nanoseconds
-void ew_clock_jump(int64_t when); // nobody can go on before
+int64_t ew_now(void);                    // virtual nanoseconds; a look, which costs time
+int64_t ew_elapsed(void);                // the same without a look
+int64_t ew_cpu_time(void);               // of it: somebody ran
+void ew_clock_pass(int64_t nanoseconds); // somebody has run so long
+void ew_clock_jump(int64_t when);        // nobody can go on before
 void ew_clock_start(void);
 void ew_clock_begin(void); // from zero again, and recorded
 int64_t ew_deadline(clockid_t clock, const struct timespec *when);

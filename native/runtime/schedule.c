@@ -88,3 +88,12 @@ _Noreturn void ew_schedule_diverged(const char *how) {
     head->diverged_at = ew_steps;
     ew_cannot(how);
 }
+
+void ew_schedule_expect(uint32_t kind) {
+    const struct ew_schedule_switch *next = ew_schedule_next();
+    if (!recorded)
+        return;
+    if (!next || next->kind != kind || next->steps != ew_steps)
+        ew_schedule_diverged("the replay diverged: something is due at another time");
+    ew_schedule_taken();
+}

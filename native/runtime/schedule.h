@@ -12,6 +12,7 @@ enum {
     EW_SWITCH_OUTSIDE,
     EW_SWITCH_WAITED,
     EW_SWITCH_SIGNAL, // one came from the kernel
+    EW_SWITCH_TIME,   // something became due on the virtual clock
 };
 
 // Descriptors of memory laid out as struct ew_schedule_head says; they are closed.
@@ -31,6 +32,8 @@ const struct ew_schedule_switch *ew_schedule_next(void);
 uint64_t ew_schedule_step_after(uint64_t step); // of the first decision behind it; 0: none
 void ew_schedule_taken(void);
 bool ew_schedule_following(void); // this run is a replay
+// In a replay takes the next one, which has to be of this kind and at this step.
+void ew_schedule_expect(uint32_t kind);
 
 // The recording is of a run that was killed: the last step that is known of it, or 0.
 extern uint64_t ew_schedule_until;

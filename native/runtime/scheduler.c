@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may run, who waits for what, and the switch between them.
+#include "due.h"
 #include "runtime.h"
 #include "schedule.h"
 #include "schedulers/policy.h"
@@ -29,7 +30,6 @@ static const struct ew_policy *policy;
 static struct bucket {
     struct ew_thread *head, *tail;
 } buckets[BUCKETS];
-static uint32_t deadlines; // how many threads wait with one
 
 static struct bucket *bucket_of(const void *object) {
     return &buckets[((uintptr_t)object * 0x9E3779B97F4A7C15u) >> 56];
@@ -109,11 +109,18 @@ static uint32_t decisions;
 uint64_t ew_steps;
 static int64_t allowance; // plain accesses that were granted at the last decision
 
+// A step takes a nanosecond; what a thread asks for takes longer, and offering its turn so long
+// that one who spins until another has slept does not spin much longer than that takes really.
+#define SYNC_TAKES 20
+#define YIELD_TAKES 1000
+
 // A plain access that asks is itself the last of those granted; everything else is a step more.
 static void count_steps(enum ew_why why) {
     int64_t left = ew_accesses_left + ew_accesses_held;
     ew_steps += (uint64_t)(allowance - left) + (why != EW_WHY_ACCESS);
     allowance = left;
+    if (why != EW_WHY_ACCESS)
+        ew_clock_pass(why == EW_WHY_YIELD ? YIELD_TAKES : SYNC_TAKES);
 }
 
 uint64_t ew_step_number(void) {
@@ -149,6 +156,8 @@ static struct ew_thread *choose(enum ew_why why) {
         ew_look_outside(0);
     if (UNLIKELY(ew_signal_arrived || ew_schedule_following()))
         ew_take_arrivals();
+    if (UNLIKELY(ew_elapsed() >= ew_next_due))
+        ew_due_now();
     bool may_stay = ew_self->state == EW_READY;
     struct ew_thread *next = ask(why, may_stay);
     if (next != ew_self || !may_stay)
@@ -204,19 +213,8 @@ void ew_unblock(struct ew_thread *thread, bool timed_out) {
     thread->timed_out = timed_out;
     thread->woken_by = ew_tracing && !timed_out ? ew_trace_position() : UINT32_MAX;
     if (thread->deadline != EW_NEVER)
-        deadlines--;
+        ew_deadlines--;
     ew_make_ready(thread);
-}
-
-static struct ew_thread *earliest_deadline(void) {
-    struct ew_thread *first = NULL;
-    for (uint32_t i = 0; deadlines && i < thread_count; i++) {
-        struct ew_thread *thread = threads[i];
-        if (thread->state == EW_BLOCKED && thread->deadline != EW_NEVER &&
-            (!first || thread->deadline < first->deadline))
-            first = thread;
-    }
-    return first;
 }
 
 // The trace ends with what each thread waits for.
@@ -247,28 +245,23 @@ static bool look_outside(int64_t nanoseconds) {
     return seen || ew_signal_arrived;
 }
 
-// How long the outside may be waited for: until the deadline, which may be past already.
-static int64_t time_until(const struct ew_thread *first) {
-    int64_t left = first ? first->deadline - ew_now() : -1;
-    return first && left < 0 ? 0 : left;
-}
-
 // Nobody is ready. If somebody waits for the outside, so do we, really; otherwise the virtual clock
-// jumps to the next deadline.
+// jumps to what is due next.
 static EW_COLD void idle(void) {
     if (ew_signal_arrived) {
         ew_take_arrivals();
         return;
     }
-    struct ew_thread *first = earliest_deadline();
+    int64_t due = ew_due_while_idle();
+    int64_t left = due == EW_NEVER ? -1 : due - ew_now();
     if (ew_outside_waited_for())
         ew_schedule_waits();
-    if (ew_outside_waited_for() && look_outside(time_until(first)))
+    if (ew_outside_waited_for() && look_outside(due != EW_NEVER && left < 0 ? 0 : left))
         return;
-    if (!first)
+    if (due == EW_NEVER)
         deadlock();
-    ew_clock_jump(first->deadline);
-    ew_unblock(first, true);
+    ew_clock_jump(due);
+    ew_due_expire(true);
 }
 
 // The step is counted before the outside is looked at, so that what is seen there while this
@@ -286,8 +279,10 @@ enum ew_woken ew_wait_quietly(const void *object, int64_t deadline) {
     make_unready(self, EW_BLOCKED);
     enqueue(self, object);
     self->deadline = deadline;
-    if (deadline != EW_NEVER)
-        deadlines++;
+    if (deadline != EW_NEVER) {
+        ew_deadlines++;
+        ew_due(deadline);
+    }
     bool paused = UNLIKELY(ew_uninterrupted) && ew_loading_pause();
     run_another(EW_WHY_BLOCKED);
     if (UNLIKELY(paused))
@@ -352,7 +347,8 @@ void ew_scheduler_forked(void) {
     if (policy == &ew_policy_replay)
         policy = &ew_policy_round_robin; // what was recorded is the parent's
     memset(buckets, 0, sizeof buckets);
-    deadlines = thread_count = ready_count = 0;
+    thread_count = ready_count = 0;
+    ew_due_forked();
     ew_self->known_at = 0;
     threads[thread_count++] = ew_self;
     ew_make_ready(ew_self);

@@ -64,6 +64,8 @@ extern uint64_t ew_process_pending; // signals to the process that no thread has
 void ew_signal_thread(struct ew_thread *thread, const siginfo_t *info);
 void ew_signal_process(const siginfo_t *info);
 bool ew_signal_take(uint64_t set, siginfo_t *info); // of those that wait for the running thread
+void ew_signal_from_timer(struct ew_thread *thread, const siginfo_t *info); // NULL: the process
+siginfo_t *ew_signal_of_timer(struct ew_thread *thread, int id); // not taken yet; or NULL
 void ew_signal_discard(int number);
 void ew_signal_retarget(uint64_t set); // the thread that was to take these may not any more
 void ew_signal_watch(uint64_t set);    // a signalfd is to see them

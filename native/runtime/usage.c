@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much has been used: time as the virtual clock has it, the rest as the kernel says.
+#include "input.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/times.h>
+#include <time.h>
+
+#define TICK 10000000 // nanoseconds: sysconf(_SC_CLK_TCK) is 100
+
+EW_EXPORT clock_t clock(void) {
+    ew_now();
+    return (clock_t)(ew_cpu_time() / (1000000000 / CLOCKS_PER_SEC));
+}
+
+static void add_children(struct tms *used) {
+    struct rusage children;
+    if (getrusage(RUSAGE_CHILDREN, &children) < 0)
+        return;
+    used->tms_cutime = children.ru_utime.tv_sec * 100 + children.ru_utime.tv_usec / (TICK / 1000);
+    used->tms_cstime = children.ru_stime.tv_sec * 100 + children.ru_stime.tv_usec / (TICK / 1000);
+}
+
+EW_EXPORT clock_t times(struct tms *used) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (used) {
+        *used = (struct tms){.tms_utime = ew_cpu_time() / TICK};
+        add_children(used);
+    }
+    return now.tv_sec * 100 + now.tv_nsec / TICK;
+}
+
+EW_EXPORT int getrusage(__rusage_who_t who, struct rusage *used) {
+    long error = ew_input_call(SYS_getrusage, who, (long)used, 0, 0, 0, 0);
+    if (error < 0) {
+        errno = (int)-error;
+        return -1;
+    }
+    ew_input(EW_INPUT_DATA, used, sizeof *used, sizeof *used);
+    if (ew_running && who != RUSAGE_CHILDREN) {
+        int64_t time = ew_cpu_time();
+        used->ru_utime = (struct timeval){time / 1000000000, time % 1000000000 / 1000};
+        used->ru_stime = (struct timeval){0, 0};
+    }
+    return 0;
+}
