@@ -13,7 +13,6 @@ from tests.machine.restrict import restrict
 from tests.sandbox.harness import Place, all_end, as_user, members, mount_privately, watch
 
 from eitherway.errors import Unavailable, UsageError
-from eitherway.sandbox import box as box_module
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.changes import Change, How
 from eitherway.sandbox.isolation import Kind, Limits, Way
@@ -349,15 +348,6 @@ def test_without_isolation_a_box_still_runs_commands(
 def test_a_command_is_a_list(options: dict[str, bool]) -> None:
     with Sandbox() as box, pytest.raises(UsageError):
         box.popen(["true"], **options)
-
-
-def test_children_are_found_without_the_kernels_list() -> None:
-    child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
-    assert child.pid in box_module._children_by_search(os.getpid())
-    assert sorted(box_module._children(os.getpid())) == sorted(
-        box_module._children_by_search(os.getpid())
-    )
-    child.communicate()
 
 
 def test_no_descriptor_is_left_open() -> None:

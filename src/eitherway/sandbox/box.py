@@ -5,7 +5,6 @@ import os
 import socket
 import subprocess
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from eitherway.closing import Closing
@@ -14,6 +13,7 @@ from eitherway.installed import native
 from eitherway.sandbox.changes import Change, changes
 from eitherway.sandbox.isolation import ALL, Isolation, Kind, Limits, Report, parse
 from eitherway.sandbox.layers import Layer, Layers, What
+from eitherway.sandbox.processes import children, has_ended
 
 _PROGRAM = "bin/eitherway-sandbox"
 _REPORT_SIZE = 4096
@@ -103,6 +103,10 @@ class Sandbox(Closing):
         words += [word for number in self._registry for word in ("--registry", str(number))]
         return subprocess.Popen([*words, "--", *command], pass_fds=passed, **options)
 
+    def process_of(self, door: subprocess.Popen[Any]) -> int:
+        """The command behind a door, by its number outside; 0 when there is none any more."""
+        return next((pid for pid, known in self._commands.items() if known is door), 0)
+
     def dirty(self) -> bool:
         """Whether anything is left that the start did not have: something written, a process.
 
@@ -114,8 +118,8 @@ class Sandbox(Closing):
 
     def strays(self) -> tuple[int, ...]:
         """Processes whose parents ended before them, by their numbers outside."""
-        children = _children(self._report.init)
-        return tuple(pid for pid in children if not self._is_known(pid) and not _has_ended(pid))
+        inside = children(self._report.init)
+        return tuple(pid for pid in inside if not self._is_known(pid) and not has_ended(pid))
 
     def _is_known(self, process: int) -> bool:
         door = self._commands.get(process)
@@ -188,30 +192,3 @@ def _start_keeper(words: list[str]) -> tuple[socket.socket, subprocess.Popen[byt
             stderr=subprocess.DEVNULL,  # what it has to say comes in its report
         )
     return ours, keeper
-
-
-def _children(process: int) -> list[int]:
-    try:
-        text = Path(f"/proc/{process}/task/{process}/children").read_bytes()
-        return [int(word) for word in text.split()]
-    except FileNotFoundError:
-        return _children_by_search(process)
-
-
-def _children_by_search(process: int) -> list[int]:
-    """For kernels without CONFIG_PROC_CHILDREN."""
-    numbers = (int(name) for name in os.listdir("/proc") if name.isdecimal())
-    return [number for number in numbers if _status(number)[1:2] == [str(process)]]
-
-
-def _has_ended(process: int) -> bool:
-    return _status(process)[:1] in ([], ["Z"], ["X"])
-
-
-def _status(process: int) -> list[str]:
-    """State, parent and so on; nothing for a process that is gone."""
-    try:
-        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-    return text.rpartition(")")[2].split()

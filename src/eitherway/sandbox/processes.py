@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes as the kernel tells of them, and the end of those that a command left behind."""
+
+import ctypes
+import os
+import signal
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_SET_CHILD_SUBREAPER, _GET_CHILD_SUBREAPER = 36, 37
+
+
+def children(process: int) -> list[int]:
+    """Of all its threads; none for a process that is gone."""
+    found: list[int] = []
+    try:
+        for thread in os.listdir(f"/proc/{process}/task"):
+            text = Path(f"/proc/{process}/task/{thread}/children").read_bytes()
+            found += map(int, text.split())
+    except (FileNotFoundError, ProcessLookupError):
+        return found or children_by_search(process)
+    return found
+
+
+def children_by_search(process: int) -> list[int]:
+    """The same on kernels without CONFIG_PROC_CHILDREN."""
+    numbers = (int(name) for name in os.listdir("/proc") if name.isdecimal())
+    return [number for number in numbers if _status(number)[1:2] == [str(process)]]
+
+
+def descendants(process: int) -> Iterator[int]:
+    """The process, its children, theirs, and so on."""
+    yield process
+    for child in children(process):
+        yield from descendants(child)
+
+
+def has_ended(process: int) -> bool:
+    """Whether it does nothing any more, reaped or not."""
+    return _status(process)[:1] in ([], ["Z"], ["X"])
+
+
+def _status(process: int) -> list[str]:
+    """State, parent and so on; nothing for a process that is gone."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return text.rpartition(")")[2].split()
+
+
+@contextmanager
+def adopting() -> Iterator[None]:
+    """Processes below this one that lose their parents become its children, and can be found."""
+    libc = ctypes.CDLL(None)
+    before = ctypes.c_int()
+    libc.prctl(_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)
+    libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        libc.prctl(_SET_CHILD_SUBREAPER, before.value, 0, 0, 0)
+
+
+def end_children(but: Collection[int] = ()) -> int:
+    """End all children of this process but these, and theirs; how many were still at work."""
+    ended = 0
+    while strays := [pid for pid in children(os.getpid()) if pid not in but]:
+        for pid in strays:
+            ended += not has_ended(pid)
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)  # its children are ours now
+    return ended
