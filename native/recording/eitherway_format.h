@@ -446,7 +446,7 @@ struct ew_survey_row {
   uint64_t err_size; /* Of standard error. [bytes] */
   uint64_t err_hash; /* Likewise. */
   uint32_t status; /* As wait4 tells it. */
-  uint32_t reserved; /* 0. */
+  uint32_t stopped; /* 0; 1 is written by the other end when it had to end the run. */
 };
 _Static_assert(sizeof(struct ew_survey_row) == 64, "survey_row");
 _Static_assert(offsetof(struct ew_survey_row, seed) == 0, "survey_row.seed");
@@ -457,7 +457,7 @@ _Static_assert(offsetof(struct ew_survey_row, out_hash) == 32, "survey_row.out_h
 _Static_assert(offsetof(struct ew_survey_row, err_size) == 40, "survey_row.err_size");
 _Static_assert(offsetof(struct ew_survey_row, err_hash) == 48, "survey_row.err_hash");
 _Static_assert(offsetof(struct ew_survey_row, status) == 56, "survey_row.status");
-_Static_assert(offsetof(struct ew_survey_row, reserved) == 60, "survey_row.reserved");
+_Static_assert(offsetof(struct ew_survey_row, stopped) == 60, "survey_row.stopped");
 
 /* What to run; the options follow. */
 struct ew_control_run {

@@ -15,6 +15,12 @@ class Captured:
     digest: str = hashlib.sha256(b"").hexdigest()
     beginning: bytes = field(default=b"", compare=False)
 
+    def up_to(self, other: "Captured", cut: bool) -> "Captured":
+        """The other, when these are `cut` and the one begins as the whole of the other."""
+        shorter = min(len(self.beginning), len(other.beginning))
+        same = self.beginning[:shorter] == other.beginning[:shorter]
+        return other if cut and same else self
+
 
 class Capture:
     """Takes output as it comes."""

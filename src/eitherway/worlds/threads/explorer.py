@@ -6,6 +6,7 @@ written to, the sandbox is made anew and the server with it. Most runs of most p
 nothing, so seeds are run in batches, and a batch that wrote is done again seed by seed.
 """
 
+import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,45 +14,59 @@ import numpy as np
 from eitherway.closing import Closing
 from eitherway.model.trace import Table
 from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.threads.course import Ended, Plan
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.run import Ran
-from eitherway.worlds.threads.server import Server
+from eitherway.worlds.threads.server import SURVEY_ROW, Server
 
 BATCH = 64
+_AT_LEISURE = Plan()
+_STOPPED = (Ended.TIMEOUT, Ended.FLOOD)
 
 
 class Explorer(Closing):
-    """A program to be run many ways; the sandbox stays the caller's."""
+    """A program to be run many ways; the sandbox stays the caller's.
 
-    def __init__(self, launch: Launch, box: Sandbox, *, threads: int = 0) -> None:
+    The plan holds for each run: with a driver, each schedule has its own run of the driver, in the
+    sandbox and its network.
+    """
+
+    def __init__(
+        self, launch: Launch, box: Sandbox, *, threads: int = 0, plan: Plan = _AT_LEISURE
+    ) -> None:
         """Start a server in the sandbox; `threads` are made ready before each run."""
         self._launch = launch
         self._box = box
         self._threads = threads
+        self._plan = plan
         self._server = self._start()
 
     def run(
         self, *, seed: int = 0, scheduler: str = "random-walk", replay: Ran | None = None
     ) -> Ran:
-        """One run, with everything that is needed to do it again."""
-        ran = self._server.run(seed=seed, scheduler=scheduler, replay=replay)
+        """One run, with everything that is needed to do it again; a replay needs no driver."""
+        plan = dataclasses.replace(self._plan, driver=None) if replay else self._plan
+        ran = self._server.run(seed=seed, scheduler=scheduler, replay=replay, plan=plan)
         self._clean()
         return ran
 
     def survey(self, seeds: range, scheduler: str = "random-walk") -> Table:
-        """A row of `server.SURVEY_ROW` for each seed."""
+        """A row of `server.SURVEY_ROW` for each seed; hashes compare within one survey."""
+        if self._plan.driver:
+            driven = [_row(seed, self.run(seed=seed, scheduler=scheduler)) for seed in seeds]
+            return np.array(driven, dtype=SURVEY_ROW)
         return np.concatenate(list(self._batches(seeds, scheduler)))
 
     def _batches(self, seeds: range, scheduler: str) -> Iterator[Table]:
         for start in range(0, len(seeds), BATCH):
             batch = seeds[start : start + BATCH]
-            rows = self._server.survey(batch, scheduler)
+            rows = self._server.survey(batch, scheduler, self._plan)
             if len(batch) > 1 and self._clean():
                 rows = np.concatenate([self._alone(seed, scheduler) for seed in batch])
             yield rows
 
     def _alone(self, seed: int, scheduler: str) -> Table:
-        row = self._server.survey(range(seed, seed + 1), scheduler)
+        row = self._server.survey(range(seed, seed + 1), scheduler, self._plan)
         self._clean()
         return row
 
@@ -65,8 +80,19 @@ class Explorer(Closing):
         return True
 
     def _start(self) -> Server:
-        return Server(self._launch, threads=self._threads, popen=self._box.popen)
+        return Server(self._launch, threads=self._threads, box=self._box)
 
     def close(self) -> None:
         """End the server."""
         self._server.close()
+
+
+def _row(seed: int, ran: Ran) -> tuple[int, ...]:
+    streams = (
+        number
+        for stream in (ran.out, ran.err)
+        for number in (stream.size, int(stream.digest[:16], 16))
+    )
+    status = -ran.status if ran.status < 0 else ran.status << 8  # as wait4 tells it
+    stopped = ran.course.ended in _STOPPED
+    return (seed, ran.schedule.steps, ran.schedule.hash, *streams, status, int(stopped))

@@ -72,7 +72,8 @@ def load(recording: Recording) -> Recorded:
         launch = Launch(command, told["directory"], environment, parts[_Kind.STDIN])
         out = Captured(**told["out"], beginning=parts[_Kind.OUT])
         err = Captured(**told["err"], beginning=parts[_Kind.ERR])
-        schedule = Schedule(told["steps"], told["hash"], _switches(recording.choices()))
+        switches = _switches(recording.choices())
+        schedule = Schedule(told["steps"], told["hash"], switches, reached=told["reached"])
     except (KeyError, ValueError) as error:
         raise BadInput(f"{recording.path} is no recording of a run of threads") from error
     _refuse_other_program(recording, launch)
@@ -168,6 +169,7 @@ _FACTS = shape.record(
     environment=shape.listing(_pair),
     status=shape.number(-64, 255),
     steps=_U64,
+    reached=_U64,
     hash=_U64,
     out=_WRITTEN,
     err=_WRITTEN,
@@ -181,6 +183,7 @@ def _write_facts(stream: StreamWriter, recorded: Recorded) -> None:
         "environment": list(launch.environment.items()),
         "status": ran.status,
         "steps": ran.schedule.steps,
+        "reached": ran.schedule.reached,
         "hash": ran.schedule.hash,
         "out": {"size": ran.out.size, "digest": ran.out.digest},
         "err": {"size": ran.err.size, "digest": ran.err.digest},

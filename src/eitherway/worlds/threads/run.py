@@ -1,24 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a program that was built for our runtime under one schedule."""
 
+import dataclasses
 import os
-import selectors
+import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+from eitherway.errors import BadInput
+from eitherway.sandbox.box import Sandbox
+from eitherway.sandbox.processes import adopting, children, end_children
 from eitherway.worlds.threads import inputs
 from eitherway.worlds.threads import schedule as schedules
-from eitherway.worlds.threads.captured import Capture, Captured
+from eitherway.worlds.threads.captured import Captured
+from eitherway.worlds.threads.course import Conductor, Course, Plan
+from eitherway.worlds.threads.driver import Popen
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.schedule import Schedule
 from eitherway.worlds.threads.shared import memory
+from eitherway.worlds.threads.target import Sink, Started
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
-Sink = Callable[[bytes], None]
+_AT_LEISURE = Plan()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +37,30 @@ class Ran:
     err: Captured
     schedule: Schedule
     inputs: bytes = field(repr=False)
+    course: Course = field(default=Course(), compare=False)
+    left: int = field(default=0, compare=False)  # processes that it left behind; they were ended
+
+    @property
+    def began(self) -> bool:
+        """Whether the program itself ever ran: the loader or a library's constructor may end it."""
+        return bool(self.inputs)
+
+    @property
+    def was_killed(self) -> bool:
+        """Nothing could be noted any more: a replay goes to the last step that is known."""
+        return self.status == -signal.SIGKILL
 
     def differences(self, other: "Ran") -> list[str]:
-        """In what two runs differ; empty when they are the same to the bit."""
-        pairs = {
+        """In what two runs differ; empty when they are the same to the bit.
+
+        Of a run that was killed nobody knows which part of its last step it had done: there one
+        output may go on where the other ends.
+        """
+        killed = self.was_killed and other.was_killed
+        pairs: dict[str, tuple[object, object]] = {
             "exit status": (self.status, other.status),
-            "standard output": (self.out, other.out),
-            "standard error": (self.err, other.err),
+            "standard output": (self.out.up_to(other.out, killed), other.out),
+            "standard error": (self.err.up_to(other.err, killed), other.err),
             "number of steps": (self.schedule.steps, other.schedule.steps),
             "schedule": (self.schedule.hash, other.schedule.hash),
             "input": (self.inputs, other.inputs),
@@ -64,6 +88,10 @@ class Memories:
         with filled[0] as schedule, filled[1] as given:
             yield {**own, "replay": schedule, "given": given}
 
+    def waits(self) -> int:
+        """How often the run under way had nothing to do but to wait for the outside."""
+        return schedules.waits(self.record)
+
     def ran(self, status: int, out: Captured, err: Captured) -> Ran:
         """What is in them when the run is over."""
         return Ran(status, out, err, schedules.read(self.record), inputs.read(self.inputs))
@@ -78,34 +106,43 @@ def run(
     trace: Path | None = None,
     request: TraceRequest = USUAL,
     show: tuple[Sink, Sink] | None = None,
+    plan: Plan = _AT_LEISURE,
+    box: Sandbox | None = None,
 ) -> Ran:
     """Run under a policy and seed, or as an earlier run.
 
     With `trace`, what is asked for of the operations is noted in that empty directory; with `show`,
-    standard output and standard error are handed on as they come.
+    standard output and standard error are handed on as they come; with `box`, it runs in there, and
+    what processes it leaves stay until that is reset. Else none is left.
     """
     with ExitStack() as stack:
         memories = Memories(stack)
         descriptors = stack.enter_context(memories.options(replay))
-        asked: dict[str, int] = {}
+        asked: dict[str, int] = {"tied": 1}
         if trace is not None:
             descriptors["trace"] = stack.enter_context(opened(trace))
-            asked = request.options()
-        options: dict[str, object] = {"scheduler": scheduler, "seed": seed, **descriptors, **asked}
-        if replay is not None:
-            options["scheduler"] = "replay"
-        process = subprocess.Popen(
-            launch.command,
-            cwd=launch.directory,
-            env=launch.environment_with(options),
+            asked |= request.options()
+        known = children(os.getpid())
+        stack.enter_context(adopting())
+        stack.callback(end_children, known)
+        popen = box.popen if box else subprocess.Popen
+        process = _start(
+            popen,
+            launch,
+            env=launch.environment_with(
+                {**options_of(seed, scheduler, replay), **descriptors, **asked}
+            ),
             stdin=stack.enter_context(memory("stdin", launch.stdin)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
             pass_fds=list(descriptors.values()),
         )
-        with process:
-            out, err = _collect(process, show)
-        return memories.ran(process.returncode, out, err)
+        number = (lambda: box.process_of(process)) if box else (lambda: process.pid)
+        target = stack.enter_context(Started(process, number, memories.waits, show))
+        course = Conductor(target, plan, launch, popen, replay=replay is not None).conduct()
+        status = target.status
+        left = end_children(known) + (len(box.strays()) if box else 0)
+        target.drain()
+        ran = memories.ran(status, *target.written())
+        return dataclasses.replace(ran, course=course, left=left)
 
 
 @contextmanager
@@ -118,23 +155,26 @@ def opened(directory: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _collect(
-    process: subprocess.Popen[bytes], show: tuple[Sink, Sink] | None
-) -> tuple[Captured, Captured]:
-    captures = (Capture(), Capture())
-    with selectors.DefaultSelector() as selector:
-        for index, stream in enumerate((process.stdout, process.stderr)):
-            if stream is not None:
-                selector.register(stream, selectors.EVENT_READ, index)
-        while selector.get_map():
-            for key, _ in selector.select():
-                data = os.read(key.fd, 1 << 16)
-                if not data:
-                    selector.unregister(key.fileobj)
-                captures[key.data].add(data)
-                if show and data:
-                    show[key.data](data)
-    return captures[0].captured(), captures[1].captured()
+def options_of(seed: int, scheduler: str, replay: Ran | None) -> dict[str, object]:
+    """How the runtime decides, as native/runtime/options.h has it."""
+    if replay is None:
+        return {"scheduler": scheduler, "seed": seed}
+    until = {"until": replay.schedule.reached} if replay.was_killed else {}
+    return {"scheduler": "replay", **until}
+
+
+def _start(popen: Popen, launch: Launch, **options: Any) -> "subprocess.Popen[bytes]":
+    try:
+        return popen(
+            launch.command,
+            cwd=launch.directory,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            **options,
+        )
+    except OSError as error:
+        name = error.filename or launch.command[0]
+        raise BadInput(f"{name} cannot be started: {error.strerror}") from None
 
 
 def show_on(out: IO[bytes], err: IO[bytes]) -> tuple[Sink, Sink]:

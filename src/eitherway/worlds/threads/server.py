@@ -2,12 +2,16 @@
 """The other end of a runtime that serves: each run is a fork of a program already loaded."""
 
 import array
+import dataclasses
 import os
+import select
+import signal
 import socket
 import subprocess
 from collections import deque
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from time import monotonic
 
 import numpy as np
 
@@ -24,9 +28,12 @@ from eitherway.recording.layout import (
     SURVEY_HEAD,
     MessageType,
 )
+from eitherway.sandbox.box import Sandbox
+from eitherway.sandbox.processes import children
 from eitherway.worlds.threads.captured import Capture, Captured
+from eitherway.worlds.threads.course import Conductor, Plan
 from eitherway.worlds.threads.launch import Launch, options_text
-from eitherway.worlds.threads.run import Memories, Ran
+from eitherway.worlds.threads.run import Memories, Ran, options_of
 from eitherway.worlds.threads.shared import content, memory, parts
 
 SURVEY_ROW = np.dtype(
@@ -39,25 +46,26 @@ SURVEY_ROW = np.dtype(
         ("err_size", "<u8"),
         ("err_hash", "<u8"),
         ("status", "<u4"),
-        ("reserved", "<u4"),
+        ("stopped", "<u4"),
     ]
 )
-Popen = Callable[..., "subprocess.Popen[bytes]"]  # subprocess.Popen, or a sandbox's own
-
 _AT_ONCE = 4096  # bytes; the answers of a runtime are a few dozen
+_AT_LEISURE = Plan()
+_LOOK_EVERY = 0.1  # seconds
 
 
 class Server(Closing):
     """A loaded program that runs as often as asked, one run at a time."""
 
-    def __init__(
-        self, launch: Launch, *, threads: int = 0, popen: Popen = subprocess.Popen
-    ) -> None:
-        """Start it; `threads` are made ready before the first run."""
+    def __init__(self, launch: Launch, *, threads: int = 0, box: Sandbox | None = None) -> None:
+        """Start it, in a sandbox if there is one; `threads` are made ready before the first run."""
         ours, theirs = socket.socketpair()
+        self._launch = launch
+        self._box = box
+        self._popen = box.popen if box else subprocess.Popen
         with theirs:
             number = theirs.fileno()
-            self._process = popen(
+            self._process = self._popen(
                 launch.command,
                 cwd=launch.directory,
                 env=launch.environment_with({"server": number, "threads": threads}),
@@ -79,10 +87,15 @@ class Server(Closing):
             raise
 
     def run(
-        self, *, seed: int = 0, scheduler: str = "random-walk", replay: Ran | None = None
+        self,
+        *,
+        seed: int = 0,
+        scheduler: str = "random-walk",
+        replay: Ran | None = None,
+        plan: Plan = _AT_LEISURE,
     ) -> Ran:
         """One run in a process of its own."""
-        options = {"scheduler": "replay" if replay else scheduler, "seed": seed}
+        options = options_of(seed, scheduler, replay)
         for descriptor in self._outputs:
             os.ftruncate(descriptor, 0)
         for descriptor in (self._input, *self._outputs):
@@ -91,12 +104,51 @@ class Server(Closing):
             standard = [self._input, *self._outputs]
             self._send_run(options_text(options), [*standard, *shared.values()])
             self._receive(MessageType.STARTED, CONTROL_STARTED.size)
+            conductor = Conductor(self, plan, self._launch, self._popen, replay=replay is not None)
+            course = conductor.conduct()
             ended = CONTROL_ENDED.unpack(self._receive(MessageType.ENDED, CONTROL_ENDED.size))
         status = os.waitstatus_to_exitcode(ended[1])
-        return self._memories.ran(status, *map(_captured, self._outputs))
+        return dataclasses.replace(self._memories.ran(status, *self.written()), course=course)
 
-    def survey(self, seeds: range, scheduler: str = "random-walk") -> Table:
-        """A row (SURVEY_ROW) for each seed; many times faster than asking one by one."""
+    # --- the run under way, as `Target` has it
+
+    @property
+    def process(self) -> int:
+        """There is one run at a time."""
+        server = self._box.process_of(self._process) if self._box else self._process.pid
+        return next(iter(children(server)), 0) if server else 0
+
+    def wait(self, seconds: float | None, also: Sequence[int]) -> bool:
+        """What is over is told on the socket."""
+        if not self._arrived:
+            own = self._socket.fileno()
+            ready, _, _ = select.select([own, *also], [], [], seconds)
+            if own in ready:
+                self._arrived.extend(self._decoder.feed(self._some()))
+        return bool(self._arrived)
+
+    def waits(self) -> int:
+        """From the memory that it shares."""
+        return self._memories.waits()
+
+    def written(self) -> tuple[Captured, Captured]:
+        """Both lie in memory."""
+        out, err = map(_captured, self._outputs)
+        return out, err
+
+    def stored(self) -> int:
+        """All of it."""
+        return sum(os.fstat(descriptor).st_size for descriptor in self._outputs)
+
+    # --- many runs
+
+    def survey(
+        self, seeds: range, scheduler: str = "random-walk", plan: Plan = _AT_LEISURE
+    ) -> Table:
+        """A row (SURVEY_ROW) for each seed; many times faster than asking one by one.
+
+        Of the plan, time and room count; a run that took more was killed, and is `stopped`.
+        """
         tail = os.fsencode(options_text({"scheduler": scheduler}))
         size = SURVEY_HEAD.size + len(seeds) * SURVEY_ROW.itemsize
         for descriptor in self._outputs:
@@ -108,9 +160,27 @@ class Server(Closing):
             descriptors = [self._input, *self._outputs, *shared.values(), rows]
             head = (seeds.start, len(seeds), len(descriptors), 0, len(tail))
             self._send(MessageType.SURVEY, CONTROL_SURVEY.pack(*head) + tail, descriptors)
+            stopped = self._watch(rows, plan)
             self._receive(MessageType.SURVEYED, 0)
-            data = content(rows, SURVEY_HEAD.size, size)
-            return np.frombuffer(data, dtype=SURVEY_ROW)
+            table = np.frombuffer(content(rows, SURVEY_HEAD.size, size), dtype=SURVEY_ROW).copy()
+            table["stopped"][stopped] = 1
+            return table
+
+    def _watch(self, rows: int, plan: Plan) -> list[int]:
+        """Kill runs that take too much, until all are over; which ones."""
+        stopped: list[int] = []
+        since, current = monotonic(), 0
+        while not self.wait(_LOOK_EVERY, []):
+            run, process = _done(rows), self.process
+            if run != current:
+                since, current = monotonic(), run
+            late = plan.timeout is not None and monotonic() - since > plan.timeout
+            # Still the same run: then it is the one whose process was seen.
+            if (late or self.stored() > plan.room) and process and _done(rows) == run:
+                stopped.append(run)
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+        return stopped
 
     def _send_run(self, options: str, descriptors: list[int]) -> None:
         tail = os.fsencode(options)
@@ -150,6 +220,11 @@ class Server(Closing):
 
 def _gone() -> Unavailable:
     return Unavailable("the program ended before it answered; was it built with `eitherway cc`?")
+
+
+def _done(rows: int) -> int:
+    """How many rows of a survey are there."""
+    return int(SURVEY_HEAD.unpack(content(rows, 0, SURVEY_HEAD.size))[0])
 
 
 def _captured(descriptor: int) -> Captured:

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The course of a run: its driver, its time, its interruption, and how it is brought to an end.
+
+Whatever the reason, an end is a ladder of signals, each with its time to take effect: first what
+the program itself knows (SIGTERM), then STOP, which the runtime takes at its next decision point
+and notes, so that a replay ends at the very same step, and last SIGKILL.
+"""
+
+import os
+import signal
+from collections import deque
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+from time import monotonic
+
+from eitherway.worlds.threads.driver import Driven, Driver, Driving, Popen
+from eitherway.worlds.threads.interrupts import Interrupts
+from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.target import STOP, Sink, Target, send
+
+GRACE = 5.0  # seconds that a program has to end by itself when it is asked to
+_LOOK_EVERY = 0.01  # seconds, while it is not ready yet
+_MEASURE_EVERY = 0.1  # seconds, while its output fills memory
+
+Rung = tuple[int | None, float]  # a signal, or none, and the seconds it has
+
+
+class Ended(StrEnum):
+    """Why a run was over."""
+
+    ITSELF = "by itself"
+    DRIVEN = "after its driver"
+    TIMEOUT = "out of time"
+    FLOOD = "with more output than is kept"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to happen while a program runs."""
+
+    timeout: float | None = None  # seconds
+    driver: Driver | None = None
+    grace: float = GRACE
+    stopping: float = 5.0  # seconds until a run that comes to no decision point is killed
+    room: int = 1 << 28  # bytes of output that are kept in memory until the run is over
+    show_driver: Sink | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What did happen."""
+
+    ended: Ended = Ended.ITSELF
+    driven: Driven | None = None  # None: there was no driver, or it was never ready for it
+    interrupt: int = 0  # the signal that came to us
+    killed: bool = False  # it did not come to an end in any gentler way
+
+
+class Conductor:
+    """Sees a run through."""
+
+    def __init__(
+        self, target: Target, plan: Plan, launch: Launch, popen: Popen, *, replay: bool
+    ) -> None:
+        """A replay hears no signal but SIGKILL: those of the recording come instead."""
+        self._target = target
+        self._plan = plan
+        self._launch = launch
+        self._popen = popen
+        self._gently = not replay
+        self._deadline = monotonic() + plan.timeout if plan.timeout is not None else None
+        self._awaited = plan.driver
+        self._driving: Driving | None = None
+        self._driven: Driven | None = None
+        self._ended = Ended.ITSELF
+        self._ladder: deque[Rung] = deque()
+        self._climb_at: float | None = None
+        self._interrupt = 0
+        self._killed = False
+
+    def conduct(self) -> Course:
+        """Until it is over."""
+        with ExitStack() as stack:
+            self._stack = stack
+            self._interrupts = stack.enter_context(Interrupts())
+            while not self._target.wait(self._pause(), self._streams()):
+                self._look()
+            self._await_driver()
+        return Course(self._ended, self._driven, self._interrupt, self._killed)
+
+    def _streams(self) -> list[int]:
+        return [self._interrupts.fileno(), *(self._driving.streams if self._driving else [])]
+
+    def _pause(self) -> float | None:
+        """How long nothing has to be looked at."""
+        if self._awaited:
+            return _LOOK_EVERY
+        now = monotonic()
+        moments = [moment for moment in (self._deadline, self._climb_at) if moment is not None]
+        if self._target.stored() is not None:
+            moments.append(now + _MEASURE_EVERY)
+        return max(min(moments) - now, 0) if moments else None
+
+    def _look(self) -> None:
+        now = monotonic()
+        if (number := self._interrupts.next()) is not None:
+            self._interrupted(number)
+        if self._awaited and self._awaited.ready.holds(self._target):
+            self._drive(self._awaited)
+        if self._driving and (driven := self._driving.look()):
+            self._done(driven)
+        if self._deadline is not None and now >= self._deadline:
+            self._deadline = None
+            self._end(Ended.TIMEOUT, [])
+        if (self._target.stored() or 0) > self._plan.room and self._ended is not Ended.FLOOD:
+            self._end(Ended.FLOOD, [])
+        if self._climb_at is not None and now >= self._climb_at:
+            self._climb()
+
+    # --- the driver
+
+    def _drive(self, driver: Driver) -> None:
+        self._awaited = None
+        start = Driving(driver, self._launch, self._popen, self._plan.show_driver)
+        self._driving = self._stack.enter_context(start)
+
+    def _done(self, driven: Driven) -> None:
+        self._driving, self._driven = None, driven
+        stop = self._plan.driver.stop if self._plan.driver else None
+        if self._ended is Ended.ITSELF:
+            self._end(Ended.DRIVEN, [(stop, self._plan.grace)])
+
+    def _await_driver(self) -> None:
+        """The program ended before its driver did, which may notice it."""
+        if self._driving and self._ended is Ended.ITSELF:
+            self._driven = self._driving.look(self._plan.grace)
+
+    # --- the end
+
+    def _interrupted(self, number: int) -> None:
+        """A second time means: not so gently."""
+        if self._ended is Ended.INTERRUPTED:
+            self._climb()
+            return
+        self._interrupt = number
+        told = number == signal.SIGINT and _terminal_told_all()
+        self._end(Ended.INTERRUPTED, [(None if told else number, self._plan.grace)])
+
+    def _end(self, why: Ended, first: list[Rung]) -> None:
+        if self._ended is not Ended.ITSELF:  # it has been asked already
+            first = []
+        self._ended = why
+        self._awaited = None
+        gently = [*first, (STOP, self._plan.stopping)] if self._gently else []
+        self._ladder = deque([*gently, (signal.SIGKILL, float("inf"))])
+        self._climb()
+
+    def _climb(self) -> None:
+        if not self._ladder:
+            return
+        number, seconds = self._ladder.popleft()
+        self._killed = number == signal.SIGKILL
+        self._climb_at = monotonic() + seconds if self._ladder else None
+        if number is not None:
+            send(self._target, number)
+
+
+def _terminal_told_all() -> bool:
+    """Whether we are in the foreground of a terminal: its Ctrl-C goes to the program too."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)

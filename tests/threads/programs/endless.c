@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Never ends, each time in another way:
+//
+//   endless counting    two threads, one lock
+//   endless alone       one thread that computes
+//   endless deaf        as counting, and what could end it is ignored or blocked
+//   endless writing     floods standard output
+//   endless hidden      in code that no compiler of ours has seen
+//   endless waiting     for somebody who never comes, on a pipe
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile long count;
+static int ends[2];
+
+static void *counting(void *unused) {
+    (void)unused;
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        count++;
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+static void alone(void) {
+    for (;;)
+        count++;
+}
+
+static void deafen(void) {
+    sigset_t all;
+    sigfillset(&all);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+}
+
+static void writing(void) {
+    char line[1024];
+    memset(line, 'x', sizeof line);
+    line[sizeof line - 1] = '\n';
+    for (;;)
+        if (write(1, line, sizeof line) < 0)
+            return;
+}
+
+int main(int argc, char **argv) {
+    const char *how = argc > 1 ? argv[1] : "counting";
+    pthread_t thread;
+    char byte;
+    puts("begun");
+    fflush(stdout);
+    if (strcmp(how, "alone") == 0)
+        alone();
+    if (strcmp(how, "writing") == 0)
+        writing();
+    if (strcmp(how, "hidden") == 0)
+        __asm__ volatile("1: jmp 1b");
+    if (strcmp(how, "waiting") == 0 && pipe(ends) == 0)
+        return (int)read(ends[0], &byte, 1);
+    if (strcmp(how, "deaf") == 0)
+        deafen();
+    pthread_create(&thread, NULL, counting, NULL);
+    counting(NULL);
+    return 0;
+}

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that do not end by themselves: brought to an end, kept up to there, and no process left."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from eitherway.sandbox.box import Sandbox
+from eitherway.sandbox.processes import children, has_ended
+from eitherway.worlds.threads.course import Ended, Plan
+from eitherway.worlds.threads.driver import Driver
+from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.ready import parse
+from eitherway.worlds.threads.run import Ran, run
+from eitherway.worlds.threads.server import Server
+from eitherway.worlds.threads.target import STOP
+
+Program = Callable[[str], str]
+BEGUN = parse("output:begun")
+
+
+@pytest.fixture(autouse=True)
+def _no_process_is_left() -> "Iterator[None]":
+    before = children(os.getpid())
+    yield
+    assert children(os.getpid()) == before
+
+
+def ended(program: Program, how: str, plan: Plan, **options: object) -> tuple[Launch, Ran]:
+    launch = Launch.here([program("endless"), how])
+    return launch, run(launch, plan=plan, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("scheduler", ["random-walk", "round-robin"])
+@pytest.mark.parametrize("how", ["counting", "alone", "deaf", "waiting"])
+def test_a_run_out_of_time_is_kept_to_the_very_step(
+    program: Program, how: str, scheduler: str
+) -> None:
+    launch, ran = ended(program, how, Plan(timeout=0.2), scheduler=scheduler, seed=3)
+    assert (ran.course.ended, ran.course.killed, ran.status) == (Ended.TIMEOUT, False, -STOP)
+    assert ran.out.beginning == b"begun\n"
+    assert run(launch, replay=ran).differences(ran) == []
+
+
+def driven_to(number: int | None, **options: float) -> Plan:
+    driver = Driver((sys.executable, "-c", ""), BEGUN, number)
+    return Plan(driver=driver, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+def test_a_signal_that_ends_a_program_comes_again(program: Program, number: int) -> None:
+    launch, ran = ended(program, "counting", driven_to(number))
+    assert (ran.course.ended, ran.course.killed, ran.status) == (Ended.DRIVEN, False, -number)
+    assert run(launch, replay=ran).differences(ran) == []
+
+
+def test_who_does_not_hear_the_signal_is_stopped(program: Program) -> None:
+    launch, ran = ended(program, "deaf", driven_to(signal.SIGTERM, grace=0.1))
+    assert (ran.course.killed, ran.status) == (False, -STOP)
+    assert run(launch, replay=ran).differences(ran) == []
+
+
+def test_who_never_comes_to_a_decision_is_killed(program: Program) -> None:
+    _, ran = ended(program, "hidden", Plan(timeout=0.1, stopping=0.1))
+    assert (ran.course.killed, ran.status) == (True, -signal.SIGKILL)
+    assert ran.out.beginning == b"begun\n"
+
+
+@pytest.mark.parametrize("how", ["counting", "alone", "waiting", "writing"])
+def test_a_killed_run_replays_to_where_it_was_killed(program: Program, how: str) -> None:
+    launch, ran = ended(program, how, driven_to(signal.SIGKILL))
+    assert ran.was_killed
+    again = run(launch, replay=ran)
+    assert again.differences(ran) == []
+    assert again.schedule.reached >= ran.schedule.reached > 0
+
+
+def test_a_flood_of_output_is_no_flood_of_memory(program: Program) -> None:
+    _, ran = ended(program, "writing", Plan(timeout=0.5))
+    assert ran.status == -STOP
+    assert ran.out.size > len(ran.out.beginning) >= 1 << 20
+
+
+def test_a_served_run_ends_as_others_do(program: Program) -> None:
+    with Server(Launch.here([program("endless"), "counting"])) as server:
+        ran = server.run(seed=1, plan=Plan(timeout=0.2))
+        assert (ran.course.ended, ran.status) == (Ended.TIMEOUT, -STOP)
+        assert server.run(replay=ran).differences(ran) == []
+
+
+def test_a_served_flood_is_cut(program: Program) -> None:
+    with Server(Launch.here([program("endless"), "writing"])) as server:
+        ran = server.run(plan=Plan(room=1 << 22))
+        assert (ran.course.ended, ran.status) == (Ended.FLOOD, -STOP)
+        (row,) = server.survey(range(1), plan=Plan(room=1 << 22))
+        assert (row["stopped"], row["status"]) == (1, signal.SIGKILL)
+
+
+def test_a_survey_goes_on_behind_a_run_that_does_not_end(program: Program) -> None:
+    with Sandbox(require=()) as box:
+        launch = Launch.here([program("endless"), "counting"])
+        with Explorer(launch, box, plan=Plan(timeout=0.1)) as explorer:
+            rows = explorer.survey(range(5, 8))
+    assert rows["seed"].tolist() == [5, 6, 7]
+    assert rows["stopped"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("boxed", [False, True])
+def test_what_a_program_leaves_is_ended(program: Program, boxed: bool) -> None:
+    launch = Launch.here([program("leaves")])
+    with Sandbox(require=()) as box:
+        ran = run(launch, box=box if boxed else None)
+        assert (ran.status, ran.left) == (0, 1)
+        left = int(ran.out.beginning)
+        if not boxed:
+            assert has_ended(left)
+
+
+def test_nobody_is_left_when_the_tool_is_killed(program: Program) -> None:
+    """The program ends with who started it."""
+    tool = (
+        "import sys; from eitherway.worlds.threads.launch import Launch;"
+        "from eitherway.worlds.threads.run import run, show_on;"
+        "run(Launch.here(sys.argv[1:]), show=show_on(sys.stdout.buffer, sys.stderr.buffer))"
+    )
+    words = [sys.executable, "-c", tool, program("endless"), "waiting"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        (target,) = children(process.pid)
+        descriptor = os.pidfd_open(target)
+        process.kill()
+    assert select.select([descriptor], [], [], 20)[0]
+    os.close(descriptor)
+    assert has_ended(target)
