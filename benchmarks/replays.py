@@ -98,7 +98,11 @@ def replay_row(subject: Subject, seed: int, times: int) -> list[str]:
         same += replays.same(times - half)
         traced += replays.same_traced(times - half)
     schedule, size = replays.first.schedule, replays.trace[0] if replays.trace else 0
-    figures = [schedule.steps, len(schedule.switches), len(replays.first.inputs)]
+    figures = [
+        schedule.steps,
+        len(schedule.switches),
+        sum(len(member.inputs) for member in replays.first.members),
+    ]
     told = [f"{figure:,}" for figure in figures]
     megabytes = f"{size / 1e6:.1f}"
     return [subject.name, str(seed), *told, _of(same, times), megabytes, _of(traced, times)]

@@ -4,7 +4,6 @@
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 from benchmarks import measure, replays, running, sources
 from benchmarks.subjects.all import ALL, chosen
@@ -12,8 +11,9 @@ from benchmarks.subjects.subject import Job, Size
 
 from eitherway.errors import Exit, Unavailable, UsageError
 from eitherway.worlds.threads.captured import Captured
+from eitherway.worlds.threads.family import Member
 from eitherway.worlds.threads.run import Ran
-from eitherway.worlds.threads.schedule import SWITCH, Schedule
+from eitherway.worlds.threads.schedule import Schedule
 
 
 def fake_apt(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
@@ -93,9 +93,7 @@ def test_every_table_has_its_place() -> None:
 
 
 def ran(out: bytes = b"", digest: int = 1) -> Ran:
-    nothing = Captured()
-    schedule = Schedule(1, digest, np.zeros(0, dtype=SWITCH))
-    return Ran(0, Captured(len(out), out.hex(), out), nothing, schedule, b"")
+    return Ran(0, Captured(len(out), out.hex()), Captured(), (Member(Schedule(1, digest)),))
 
 
 def replays_of(

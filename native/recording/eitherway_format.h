@@ -18,7 +18,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "recordings are little
 #define EW_STREAM_SUFFIX ".blocks"
 #define EW_BLOCK_MAGIC 0x4b425745u /* EWBK */
 #define EW_CONTROL_MAGIC 0x50435745u /* EWCP */
-#define EW_CONTROL_VERSION 1
+#define EW_CONTROL_VERSION 2
 #define EW_MAX_PAYLOAD 1048576u /* Bytes of payload in one block. A reader holds one block at a time. */
 #define EW_MAX_STREAMS 64u /* Stream files of one recording. */
 #define EW_MAX_MANIFEST 8388608u /* Bytes of a MANIFEST; a command line on Linux is at most 2 MiB. */
@@ -56,7 +56,7 @@ enum ew_message_number {
   EW_MESSAGE_READY = 2, /* From the target's end: everything is set up, the program may run. No payload. */
   EW_MESSAGE_ERROR = 3, /* This end cannot go on; text for a person follows (UTF-8). The sender closes. */
   EW_MESSAGE_STOP = 4, /* To the target's end: finish the recording and end. No payload. */
-  EW_MESSAGE_RUN = 256, /* To a runtime that serves: fork and run the program once. With it come the descriptors for standard input, output and error, then those of the schedule and the input to note, then, for a replay, of those to follow. Options follow, as in EITHERWAY_OPTIONS. */
+  EW_MESSAGE_RUN = 256, /* To a runtime that serves: fork and run the program once. With it come the descriptors for standard input, output and error, then that of the family, then, for a replay, of the one to follow. Options follow, as in EITHERWAY_OPTIONS. */
   EW_MESSAGE_STARTED = 257, /* The run has begun. */
   EW_MESSAGE_ENDED = 258, /* The run is over and its process is gone. */
   EW_MESSAGE_SURVEY = 259, /* To a runtime that serves: run the program for each of several seeds in a row, and keep of each run only one row. Descriptors as for a run that is no replay, then that of memory for the rows. Options follow; the seed among them is the first. */
@@ -347,6 +347,46 @@ _Static_assert(sizeof(struct ew_metadata) == 8, "metadata");
 _Static_assert(offsetof(struct ew_metadata, key) == 0, "metadata.key");
 _Static_assert(offsetof(struct ew_metadata, length) == 4, "metadata.length");
 
+/* How many there are. */
+struct ew_family_head {
+  uint64_t room; /* Slots; set by the other end. */
+  uint64_t used; /* Slots that were asked for; more than there are, when some were refused. */
+  uint64_t switches; /* Entries of a schedule that fit into an area. */
+  uint64_t inputs; /* Of items that fit into an area. [bytes] */
+};
+_Static_assert(sizeof(struct ew_family_head) == 32, "family_head");
+_Static_assert(offsetof(struct ew_family_head, room) == 0, "family_head.room");
+_Static_assert(offsetof(struct ew_family_head, used) == 8, "family_head.used");
+_Static_assert(offsetof(struct ew_family_head, switches) == 16, "family_head.switches");
+_Static_assert(offsetof(struct ew_family_head, inputs) == 24, "family_head.inputs");
+
+/* One process, from its start or fork to its end or the next program that it becomes. */
+struct ew_member {
+  uint32_t parent; /* Slot of the process that made it, itself or over others that are not ours; 0xffffffff: none. */
+  uint32_t ordinal; /* Which of that one's: counts what its parent forked, started and became. */
+  uint32_t again; /* How many of the same parent, ordinal and identity came earlier: what is not ours may start several. */
+  uint32_t pid; /* In its pid namespace. */
+  uint32_t told; /* The number that the program knows it by: in a replay the recorded one. */
+  uint32_t state; /* 0: not there; 1: began; 2: ended, as status says; 3: became another program; 4: never came to be. */
+  uint32_t status; /* As wait4 tells it, once it has ended. */
+  uint32_t follows; /* In a replay: slot of the recorded process that it does again. */
+  uint64_t identity; /* Of what it was started with: a hash of its arguments; 0: it was forked. */
+  uint32_t taken; /* In a replay: 1 when somebody follows the recorded process of this slot. */
+  uint32_t reserved; /* 0. */
+};
+_Static_assert(sizeof(struct ew_member) == 48, "member");
+_Static_assert(offsetof(struct ew_member, parent) == 0, "member.parent");
+_Static_assert(offsetof(struct ew_member, ordinal) == 4, "member.ordinal");
+_Static_assert(offsetof(struct ew_member, again) == 8, "member.again");
+_Static_assert(offsetof(struct ew_member, pid) == 12, "member.pid");
+_Static_assert(offsetof(struct ew_member, told) == 16, "member.told");
+_Static_assert(offsetof(struct ew_member, state) == 20, "member.state");
+_Static_assert(offsetof(struct ew_member, status) == 24, "member.status");
+_Static_assert(offsetof(struct ew_member, follows) == 28, "member.follows");
+_Static_assert(offsetof(struct ew_member, identity) == 32, "member.identity");
+_Static_assert(offsetof(struct ew_member, taken) == 40, "member.taken");
+_Static_assert(offsetof(struct ew_member, reserved) == 44, "member.reserved");
+
 /* How far the run has come. */
 struct ew_schedule_head {
   uint64_t steps; /* Steps so far: one for each access and each decision point. */
@@ -416,7 +456,7 @@ _Static_assert(offsetof(struct ew_control_header, length) == 12, "control_header
 struct ew_control_survey {
   uint64_t first; /* Seed of the first run; the others follow one by one. */
   uint32_t count; /* How many runs; that many rows have room. */
-  uint32_t descriptors; /* How many came with the message: 6. */
+  uint32_t descriptors; /* How many came with the message: 5. */
   uint32_t reserved; /* 0. */
   uint32_t length; /* Length of the options. [bytes] */
 };
@@ -461,7 +501,7 @@ _Static_assert(offsetof(struct ew_survey_row, stopped) == 60, "survey_row.stoppe
 
 /* What to run; the options follow. */
 struct ew_control_run {
-  uint32_t descriptors; /* How many came with the message: 5 or 7. */
+  uint32_t descriptors; /* How many came with the message: 4 or 5. */
   uint32_t length; /* Length of the options. [bytes] */
 };
 _Static_assert(sizeof(struct ew_control_run) == 8, "control_run");

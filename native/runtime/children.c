@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for child processes: other threads run meanwhile.
+#include "family.h"
 #include "input.h"
 #include "pids.h"
 
@@ -62,27 +63,45 @@ static bool wait_for_an_end(long pid) {
 }
 
 // A replay takes the end of a child from the recording; its own child must have come so far too,
-// lest what it writes comes later than it did.
-static void really_ended(pid_t told) {
+// lest what it writes comes later than it did. Who sent what killed it may not be here to do it.
+static void end_again(pid_t told, int status, bool kept) {
     siginfo_t info;
-    if (ew_replaying && told > 0)
-        raw6(SYS_waitid, P_PID, ew_pid_real(told), (long)&info, WEXITED | WNOWAIT, 0, 0);
+    pid_t child = ew_pid_real(told);
+    if (WIFSIGNALED(status) && !ew_family_follows(told)) {
+        ew_family_until_became(child);
+        raw3(SYS_kill, child, SIGKILL, 0);
+    }
+    raw6(SYS_waitid, P_PID, child, (long)&info, WEXITED | (kept ? WNOWAIT : 0), 0, 0);
+}
+
+static void ended(pid_t told, int status, bool kept) {
+    if (!WIFEXITED(status) && !WIFSIGNALED(status))
+        return; // stopped or gone on
+    if (ew_replaying)
+        end_again(told, status, kept);
+    ew_family_ended(ew_pid_real(told), status);
+}
+
+static int status_of(const siginfo_t *info) {
+    if (info->si_code == CLD_EXITED)
+        return (info->si_status & 0xFF) << 8;
+    bool killed = info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED;
+    return killed ? info->si_status : 0x7F; // as if stopped
 }
 
 EW_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage) {
     ew_testcancel();
     ew_point(EW_WHY_SYNC);
     for (;;) {
-        int ended = 0;
+        int how = 0;
         struct rusage used = {0};
-        long got =
-            ew_input_call(SYS_wait4, pid, (long)&ended, options | WNOHANG, (long)&used, 0, 0);
+        long got = ew_input_call(SYS_wait4, pid, (long)&how, options | WNOHANG, (long)&used, 0, 0);
         if (got > 0) {
-            really_ended((pid_t)got);
-            ew_input(EW_INPUT_DATA, &ended, sizeof ended, sizeof ended);
+            ew_input(EW_INPUT_DATA, &how, sizeof how, sizeof how);
             ew_input(EW_INPUT_DATA, &used, sizeof used, sizeof used);
+            ended((pid_t)got, how, false);
             if (status)
-                *status = ended;
+                *status = how;
             if (usage)
                 *usage = used;
         }
@@ -113,7 +132,8 @@ EW_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options) {
         long error = ew_input_call(SYS_waitid, type, id, (long)&seen, options | WNOHANG, 0, 0);
         if (error == 0) {
             ew_input(EW_INPUT_DATA, &seen, sizeof seen, sizeof seen);
-            really_ended(seen.si_pid);
+            if (seen.si_pid)
+                ended(seen.si_pid, status_of(&seen), options & WNOWAIT);
         }
         if (error || seen.si_pid || options & WNOHANG ||
             !wait_for_an_end(type == P_PID ? (long)id : -1)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals on their way: from the kernel or a thread, over the pending ones, to a handler.
+#include "family.h"
 #include "input.h"
 #include "schedule.h"
 #include "signals.h"
@@ -182,13 +183,21 @@ bool ew_signal_is_ignored(int number) {
     return handler == IGNORE || (handler == DEFAULT && SILENT & BIT(number));
 }
 
+// The next of this number ends the program.
+static void last(int number) {
+    ew_trace_finish();
+    ew_family_ended(0, number);
+    ew_kernel_action(number, DEFAULT, 0);
+}
+
 // What the kernel does by itself, it does.
 static void by_default(int number) {
     if (SILENT & BIT(number))
         return;
     if (!(STOPPING & BIT(number)))
-        ew_trace_finish();
-    ew_kernel_action(number, DEFAULT, 0);
+        last(number);
+    else
+        ew_kernel_action(number, DEFAULT, 0);
     uint64_t open = ew_kernel_mask & ~BIT(number);
     raw6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&open, 0, sizeof open, 0, 0);
     raw3(SYS_tgkill, raw1(SYS_getpid, 0), raw1(SYS_gettid, 0), number);
@@ -344,8 +353,7 @@ void ew_on_signal(int number, siginfo_t *info, void *context) {
             handle_now(info, context);
             return;
         }
-        ew_trace_finish();
-        ew_kernel_action(number, DEFAULT, 0); // it happens again, for the last time
+        last(number); // it happens again
     } else if (!is_of_running_thread(info)) {
         arrive(info, context);
     } else if (has_handler && !blocked) {

@@ -10,25 +10,15 @@ static struct ew_inputs_head *head; // NULL: this run is not recorded
 static char *items;
 static const char *given, *given_end;
 
-void ew_input_record_at(struct ew_inputs_head *memory) {
+void ew_input_record(struct ew_inputs_head *memory, char *into) {
     head = memory;
-    items = (char *)(head + 1);
+    items = into;
 }
 
-void ew_input_record(int descriptor) {
-    ew_input_record_at(ew_map_taken(descriptor, true));
-}
-
-void ew_input_replay(int descriptor) {
-    const struct ew_inputs_head *old = ew_map_taken(descriptor, false);
-    given = (const char *)(old + 1);
+void ew_input_replay(const struct ew_inputs_head *old, const char *from) {
+    given = from;
     given_end = given + old->size;
     ew_replaying = true;
-}
-
-void ew_input_forked(void) {
-    head = NULL;
-    ew_replaying = false;
 }
 
 static size_t padded(size_t size) {

@@ -13,16 +13,13 @@ enum ew_input_kind {
     EW_INPUT_DATA,         // and what it wrote into memory
     EW_INPUT_SUPPRESSIONS, // no input: what the program says to whoever reports
     EW_INPUT_OPTIONS,
+    EW_INPUT_PROGRAM, // the file and the arguments, each ended by a zero
 };
 
 extern bool ew_replaying;
 
-// Descriptors of memory laid out as struct ew_inputs_head says; they are closed.
-void ew_input_record(int descriptor);
-void ew_input_record_at(struct ew_inputs_head *memory);
-void ew_input_replay(int descriptor);
-
-void ew_input_forked(void); // in the child: it is neither recorded nor a replay
+void ew_input_record(struct ew_inputs_head *memory, char *items);
+void ew_input_replay(const struct ew_inputs_head *old, const char *items);
 
 // In a recording run notes `size` bytes of `data`; in a replay puts there what was noted instead.
 // Returns how many bytes there are; more than `room` is a divergence.

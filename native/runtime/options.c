@@ -23,10 +23,8 @@ static const struct {
     size_t offset, size;
 } numbers[] = {
     FIELD("seed", seed),
-    FIELD("record", record),
-    FIELD("replay", replay),
-    FIELD("inputs", inputs),
-    FIELD("given", given),
+    FIELD("parent", parent),
+    FIELD("ordinal", ordinal),
     FIELD("server", server),
     FIELD("threads", threads),
     FIELD("until", until),
@@ -41,6 +39,15 @@ static const struct {
     FIELD("trace-relative", trace.relative),
 };
 
+static const struct {
+    const char *name;
+    size_t offset;
+} texts[] = {
+    {"scheduler", offsetof(struct ew_options, scheduler)},
+    {"family", offsetof(struct ew_options, family)},
+    {"given", offsetof(struct ew_options, given)},
+};
+
 static void put(struct ew_options *options, size_t offset, size_t size, uint64_t value) {
     if (size < sizeof value && value >> (8 * size))
         ew_cannot("EITHERWAY_OPTIONS: a number is too large");
@@ -48,10 +55,11 @@ static void put(struct ew_options *options, size_t offset, size_t size, uint64_t
 }
 
 static void take(struct ew_options *options, const char *name, const char *value) {
-    if (strcmp(name, "scheduler") == 0) {
-        options->scheduler = value;
-        return;
-    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(name, texts[i].name) == 0) {
+            memcpy((char *)options + texts[i].offset, &value, sizeof value);
+            return;
+        }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (strcmp(name, numbers[i].name) == 0) {
             put(options, numbers[i].offset, numbers[i].size, number(value));
@@ -62,10 +70,8 @@ static void take(struct ew_options *options, const char *name, const char *value
 
 void ew_options_read(const char *text, struct ew_options *options) {
     *options = (struct ew_options){.scheduler = "random-walk",
-                                   .record = -1,
-                                   .replay = -1,
-                                   .inputs = -1,
-                                   .given = -1,
+                                   .parent = UINT32_MAX,
+                                   .is_told = text,
                                    .server = -1,
                                    .trace = EW_TRACE_NOTHING};
     if (!text)

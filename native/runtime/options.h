@@ -5,15 +5,20 @@
 
 #include "trace.h"
 
+#define EW_OPTIONS_WIDTH 512 // of the text, filled up with ':': a longer one would move the stack
+
 struct ew_options {
     const char *scheduler;
     uint64_t seed;
-    int record, replay; // of schedules: descriptors, or -1
-    int inputs, given;  // of what came from outside, likewise
-    int server;
-    uint32_t threads; // to make ready before the program starts
-    uint64_t until;   // of a replay: the recording ends behind this step; 0: with the program
-    bool tied;        // end when the parent does
+    const char *family; // where the memory of the run is, or NULL
+    const char *given;  // of a replay: that of the run to do again
+    uint32_t parent;    // slot of the process that made this one, or UINT32_MAX
+    uint32_t ordinal;   // which of that one's; 0: the run itself
+    bool is_told;       // there were options at all
+    int server;         // descriptor, or -1
+    uint32_t threads;   // to make ready before the program starts
+    uint64_t until;     // of a replay: the recording ends behind this step; 0: with the program
+    bool tied;          // end when the parent does
     struct ew_trace_request trace;
 };
 

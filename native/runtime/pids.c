@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers of processes come from outside: they are recorded, and told again in a replay.
 #include "pids.h"
+#include "family.h"
 #include "input.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 static struct pair {
@@ -24,7 +26,7 @@ static void remember(pid_t told, pid_t real) {
     pairs[count++] = (struct pair){told, real};
 }
 
-static pid_t own, parent; // as told; 0: as they are
+static pid_t own; // as told; 0: as it is
 
 void ew_pids_begin(void) {
     pid_t now[2] = {(pid_t)raw1(SYS_getpid, 0), (pid_t)raw1(SYS_getppid, 0)}, told[2];
@@ -35,21 +37,62 @@ void ew_pids_begin(void) {
         if (told[i] != now[i])
             remember(told[i], now[i]);
     own = told[0];
-    parent = told[1];
+    ew_family_numbers(told[0], now[0]);
 }
 
 void ew_pids_forked(void) {
-    own = parent = 0;
     count = 0;
+    ew_pids_begin();
 }
 
 EW_EXPORT pid_t getpid(void) {
     return own ? own : (pid_t)raw1(SYS_getpid, 0);
 }
 
+// A parent that ends gives its children to another.
 EW_EXPORT pid_t getppid(void) {
-    return parent ? parent : (pid_t)raw1(SYS_getppid, 0);
+    return (pid_t)ew_input_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
 }
+
+// --- groups and sessions have the numbers of processes
+
+static pid_t answer(long value) {
+    if (value < 0)
+        errno = (int)-value;
+    return value < 0 ? -1 : (pid_t)value;
+}
+
+EW_EXPORT pid_t getpgid(pid_t process) {
+    return answer(ew_input_call(SYS_getpgid, ew_pid_real(process), 0, 0, 0, 0, 0));
+}
+
+EW_EXPORT pid_t getpgrp(void) {
+    return getpgid(0);
+}
+
+EW_EXPORT pid_t getsid(pid_t process) {
+    return answer(ew_input_call(SYS_getsid, ew_pid_real(process), 0, 0, 0, 0, 0));
+}
+
+// Done in a replay too, but answered as it was then.
+static long done(long result) {
+    ew_input(EW_INPUT_RESULT, &result, sizeof result, sizeof result);
+    return result;
+}
+
+EW_EXPORT pid_t setsid(void) {
+    return answer(done(raw1(SYS_setsid, 0)));
+}
+
+EW_EXPORT int setpgid(pid_t process, pid_t group) {
+    return answer(done(raw3(SYS_setpgid, ew_pid_real(process), ew_pid_real(group), 0)));
+}
+
+EW_EXPORT int setpgrp(void) {
+    return setpgid(0, 0);
+}
+
+// --- children
 
 pid_t ew_pid_made(pid_t child) {
     long told = child;
@@ -59,9 +102,14 @@ pid_t ew_pid_made(pid_t child) {
     return (pid_t)told;
 }
 
-pid_t ew_pid_real(pid_t told) {
+static pid_t real_of(pid_t told) {
     for (uint32_t i = count; i-- > 0;)
-        if (pairs[i].told == told || pairs[i].told == -told)
-            return told < 0 ? -pairs[i].real : pairs[i].real;
-    return told;
+        if (pairs[i].told == told)
+            return pairs[i].real;
+    pid_t member = ew_replaying ? ew_family_own(told) : 0;
+    return member ? member : told;
+}
+
+pid_t ew_pid_real(pid_t told) {
+    return told < 0 ? -real_of(-told) : real_of(told);
 }

@@ -7,7 +7,7 @@
 
 // The run begins: its own number and its parent's are recorded.
 void ew_pids_begin(void);
-void ew_pids_forked(void); // another process now: it is told what it is
+void ew_pids_forked(void); // another process now
 
 // A child was made: what the program is told its number is. Errors pass through.
 pid_t ew_pid_made(pid_t child);

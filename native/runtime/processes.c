@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork, exec and their kin, called by any thread.
 #include "descriptors.h"
+#include "family.h"
 #include "input.h"
 #include "pids.h"
-#include "schedule.h"
+#include "polling.h"
 #include "threads.h"
 #include "timers.h"
 
@@ -32,9 +33,6 @@ static void real(void **function, const char *name) {
 // The child's one thread is the one that forked. Runs before the program's own atfork handlers,
 // because it was registered before them.
 static void in_child(void) {
-    ew_schedule_forked();
-    ew_input_forked();
-    ew_pids_forked();
     ew_trace_stop();
     ew_scheduler_forked();
     ew_outside_forked();
@@ -45,13 +43,37 @@ static void in_child(void) {
     ew_once_forked();
     ew_streams_forked();
     ew_timers_forked();
+    ew_family_forked();
+    ew_pids_forked();
     ew_signals_release();
 }
 
 static pid_t (*real_fork)(void), (*real__Fork)(void);
 
+static bool begin_fork(void) {
+    ew_point(EW_WHY_SYNC);
+    ew_descriptors_shared();
+    return ew_family_forking();
+}
+
+static pid_t forked(pid_t child) {
+    if (child == 0)
+        return 0;
+    ew_family_fork_made(child);
+    return ew_pid_made(child);
+}
+
+EW_EXPORT pid_t fork(void) {
+    REAL(fork);
+    return begin_fork() ? forked(real_fork()) : ew_pid_made(-1);
+}
+
+EW_EXPORT pid_t __fork(void) {
+    return fork();
+}
+
 // What comes in between is the child's, or the parent's, and not lost with what the child forgets.
-static pid_t fork_bare(void) {
+static pid_t fork_bare(void) { // runs no handlers, so not ours either
     REAL(_Fork);
     ew_signals_hold();
     pid_t child = real__Fork();
@@ -62,34 +84,28 @@ static pid_t fork_bare(void) {
     return child;
 }
 
-EW_EXPORT pid_t fork(void) {
-    REAL(fork);
-    ew_point(EW_WHY_SYNC);
-    ew_descriptors_shared();
-    pid_t child = real_fork();
-    return child == 0 ? 0 : ew_pid_made(child);
+EW_EXPORT pid_t _Fork(void) {
+    return begin_fork() ? forked(fork_bare()) : ew_pid_made(-1);
 }
 
-EW_EXPORT pid_t __fork(void) {
-    return fork();
-}
-
-EW_EXPORT pid_t _Fork(void) { // runs no handlers, so not ours either
-    ew_point(EW_WHY_SYNC);
-    ew_descriptors_shared();
-    pid_t child = fork_bare();
-    return child == 0 ? 0 : ew_pid_made(child);
+// The child's end of the pipe is the only one that can write to it.
+static void until_gone(int end) {
+    struct pollfd polled = {end, POLLIN, 0};
+    while (ew_look_at(&polled, 1, true) == 0)
+        ew_wait_outside(&polled, 1, EW_NEVER);
+    while (raw3(SYS_poll, (long)&polled, 1, -1) == -EINTR)
+        ; // in a replay the child has yet to come so far
 }
 
 // A child that shared our memory would run our threads. So it gets a copy, and the caller waits, as
 // with vfork, until the child has gone another way: then the only writer of the pipe is gone.
 EW_EXPORT pid_t vfork(void) {
     int ends[2];
-    ew_point(EW_WHY_SYNC);
-    ew_descriptors_shared();
+    if (!begin_fork())
+        return ew_pid_made(-1);
     if (raw3(SYS_pipe2, (long)ends, O_CLOEXEC, 0) < 0) {
         errno = EAGAIN;
-        return -1;
+        return forked(-1);
     }
     pid_t child = fork_bare();
     if (child == 0) {
@@ -97,11 +113,10 @@ EW_EXPORT pid_t vfork(void) {
         return 0;
     }
     raw1(SYS_close, ends[1]);
-    struct pollfd end = {ends[0], POLLIN, 0};
-    while (child > 0 && raw3(SYS_poll, (long)&end, 1, 0) == 0)
-        ew_wait_outside(&end, 1, EW_NEVER);
+    if (child > 0)
+        until_gone(ends[0]);
     raw1(SYS_close, ends[0]);
-    return ew_pid_made(child);
+    return forked(child);
 }
 
 EW_EXPORT pid_t __vfork(void) {
@@ -119,35 +134,59 @@ static int (*real_execvpe)(const char *, char *const[], char *const[]);
 static int (*real_fexecve)(int, char *const[], char *const[]);
 static int (*real_execveat)(int, const char *, char *const[], char *const[], int);
 
-#define EXEC(name, ...)                                                                            \
-    do {                                                                                           \
-        REAL(name);                                                                                \
-        ew_point(EW_WHY_SYNC);                                                                     \
-        ew_mask_show();                                                                            \
-        bool paused = ew_trace_pause();                                                            \
-        ew_alarm_show();                                                                           \
-        real_##name(__VA_ARGS__);                                                                  \
-        ew_alarm_hide();                                                                           \
-        ew_trace_resume(paused);                                                                   \
-        ew_signals_release();                                                                      \
-        return -1;                                                                                 \
-    } while (0)
-
-EW_EXPORT int execve(const char *path, char *const arguments[], char *const variables[]) {
-    EXEC(execve, path, arguments, variables);
+static bool before_exec(void) {
+    ew_point(EW_WHY_SYNC);
+    ew_mask_show();
+    ew_family_becoming(true);
+    bool paused = ew_trace_pause();
+    ew_alarm_show();
+    return paused;
 }
 
-EW_EXPORT int execvpe(const char *file, char *const arguments[], char *const variables[]) {
-    EXEC(execvpe, file, arguments, variables);
+static int exec_failed(bool paused) {
+    ew_alarm_hide();
+    ew_trace_resume(paused);
+    ew_family_becoming(false);
+    ew_signals_release();
+    return -1;
 }
 
-EW_EXPORT int fexecve(int descriptor, char *const arguments[], char *const variables[]) {
-    EXEC(fexecve, descriptor, arguments, variables);
+// What a program that is started knows of the run, beside what the caller wants it to know.
+#define WITH_OPTIONS(variables)                                                                    \
+    char *room[ew_family_environment_room(variables)];                                             \
+    variables = ew_family_environment(variables, room)
+
+EW_EXPORT int execve(const char *path, char *const arguments[], char *const *variables) {
+    REAL(execve);
+    bool paused = before_exec();
+    WITH_OPTIONS(variables);
+    real_execve(path, arguments, variables);
+    return exec_failed(paused);
+}
+
+EW_EXPORT int execvpe(const char *file, char *const arguments[], char *const *variables) {
+    REAL(execvpe);
+    bool paused = before_exec();
+    WITH_OPTIONS(variables);
+    real_execvpe(file, arguments, variables);
+    return exec_failed(paused);
+}
+
+EW_EXPORT int fexecve(int descriptor, char *const arguments[], char *const *variables) {
+    REAL(fexecve);
+    bool paused = before_exec();
+    WITH_OPTIONS(variables);
+    real_fexecve(descriptor, arguments, variables);
+    return exec_failed(paused);
 }
 
 EW_EXPORT int execveat(int directory, const char *path, char *const arguments[],
-                       char *const variables[], int flags) {
-    EXEC(execveat, directory, path, arguments, variables, flags);
+                       char *const *variables, int flags) {
+    REAL(execveat);
+    bool paused = before_exec();
+    WITH_OPTIONS(variables);
+    real_execveat(directory, path, arguments, variables, flags);
+    return exec_failed(paused);
 }
 
 EW_EXPORT int execv(const char *path, char *const arguments[]) {
@@ -208,16 +247,28 @@ typedef int spawn(pid_t *, const char *, const posix_spawn_file_actions_t *,
                   const posix_spawnattr_t *, char *const[], char *const[]);
 static spawn *real_posix_spawn, *real_posix_spawnp;
 
+// The number of a child is told before its end can be.
+static int spawn_by(spawn *libc, pid_t *child, const char *path,
+                    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+                    char *const arguments[], char *const *variables) {
+    pid_t made = -1;
+    ew_point(EW_WHY_SYNC);
+    ew_descriptors_shared();
+    ew_mask_show();
+    WITH_OPTIONS(variables);
+    int error = libc(&made, path, actions, attributes, arguments, variables);
+    ew_signals_release();
+    made = ew_pid_made(error ? -error : made);
+    if (made > 0 && child)
+        *child = made;
+    return made > 0 ? 0 : -made;
+}
+
 EW_EXPORT int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,
                           const posix_spawnattr_t *attributes, char *const arguments[],
                           char *const variables[]) {
     REAL(posix_spawn);
-    ew_point(EW_WHY_SYNC);
-    ew_descriptors_shared();
-    ew_mask_show();
-    int error = real_posix_spawn(child, path, actions, attributes, arguments, variables);
-    ew_signals_release();
-    return error;
+    return spawn_by(real_posix_spawn, child, path, actions, attributes, arguments, variables);
 }
 
 EW_EXPORT int posix_spawnp(pid_t *child, const char *file,
@@ -225,10 +276,18 @@ EW_EXPORT int posix_spawnp(pid_t *child, const char *file,
                            const posix_spawnattr_t *attributes, char *const arguments[],
                            char *const variables[]) {
     REAL(posix_spawnp);
-    ew_point(EW_WHY_SYNC);
-    ew_descriptors_shared();
-    ew_mask_show();
-    int error = real_posix_spawnp(child, file, actions, attributes, arguments, variables);
-    ew_signals_release();
-    return error;
+    return spawn_by(real_posix_spawnp, child, file, actions, attributes, arguments, variables);
+}
+
+// --- the end
+
+EW_EXPORT _Noreturn void _exit(int status) {
+    ew_family_ended(0, (status & 0xFF) << 8);
+    ew_trace_finish();
+    for (;;)
+        raw1(SYS_exit_group, status);
+}
+
+EW_EXPORT _Noreturn void _Exit(int status) {
+    _exit(status);
 }

@@ -43,8 +43,4 @@ void ew_report(const char *function, const char *what);
 // Private zeroed pages that cost nothing until touched. Never returns NULL.
 void *ew_pages(size_t bytes);
 
-// All of the memory behind a descriptor, written through or to be read. Never returns NULL.
-void *ew_map(int descriptor, bool writable);
-void *ew_map_taken(int descriptor, bool writable); // and the descriptor is closed
-
 #endif

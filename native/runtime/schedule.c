@@ -11,27 +11,20 @@ static const struct ew_schedule_switch *recorded;
 static uint64_t recorded_count, taken;
 uint64_t ew_schedule_until;
 
-void ew_schedule_record_at(struct ew_schedule_head *memory) {
+void ew_schedule_record(struct ew_schedule_head *memory, struct ew_schedule_switch *switches) {
     head = memory;
-    made = (struct ew_schedule_switch *)(head + 1);
+    made = switches;
 }
 
-void ew_schedule_record(int descriptor) {
-    ew_schedule_record_at(ew_map_taken(descriptor, true));
-}
-
-void ew_schedule_replay(int descriptor) {
-    const struct ew_schedule_head *old = ew_map_taken(descriptor, false);
-    recorded = (const struct ew_schedule_switch *)(old + 1);
+void ew_schedule_replay(const struct ew_schedule_head *old,
+                        const struct ew_schedule_switch *switches) {
+    recorded = switches;
     recorded_count = old->switches;
+    taken = 0;
 }
 
 void ew_schedule_forked(void) {
-    static struct ew_schedule_head own;
-    head = &own;
-    made = NULL;
-    recorded = NULL;
-    recorded_count = taken = ew_schedule_until = 0;
+    private_head = (struct ew_schedule_head){0};
 }
 
 static uint64_t mix(uint64_t hash, uint64_t word) {

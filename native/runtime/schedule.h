@@ -15,12 +15,14 @@ enum {
     EW_SWITCH_TIME,   // something became due on the virtual clock
 };
 
-// Descriptors of memory laid out as struct ew_schedule_head says; they are closed.
-void ew_schedule_record(int descriptor);
-void ew_schedule_record_at(struct ew_schedule_head *memory);
-void ew_schedule_replay(int descriptor);
+void ew_schedule_record(struct ew_schedule_head *memory, struct ew_schedule_switch *switches);
+void ew_schedule_replay(const struct ew_schedule_head *old,
+                        const struct ew_schedule_switch *switches);
 
-void ew_schedule_forked(void); // the child's schedule is its own: neither kept nor followed
+void ew_schedule_forked(void); // nobody keeps the child's
+
+void ew_schedule_reached(void); // a decision point
+void ew_schedule_waits(void);   // nothing to do but to wait for the outside
 
 void ew_schedule_reached(void); // a decision point
 void ew_schedule_waits(void);   // nothing to do but to wait for the outside

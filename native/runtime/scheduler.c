@@ -344,8 +344,6 @@ _Noreturn void ew_leave(void) {
 }
 
 void ew_scheduler_forked(void) {
-    if (policy == &ew_policy_replay)
-        policy = &ew_policy_round_robin; // what was recorded is the parent's
     memset(buckets, 0, sizeof buckets);
     thread_count = ready_count = 0;
     ew_due_forked();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals that the program sends: to its threads and itself without the kernel, to others with it.
+#include "family.h"
+#include "input.h"
 #include "pids.h"
 #include "signals.h"
 
@@ -19,7 +21,7 @@ static siginfo_t information(int number, int code, union sigval value) {
     memset(&info, 0, sizeof info);
     info.si_signo = number;
     info.si_code = code;
-    info.si_pid = (pid_t)raw1(SYS_getpid, 0);
+    info.si_pid = getpid();
     info.si_uid = (uid_t)raw1(SYS_getuid, 0);
     info.si_value = value;
     return info;
@@ -66,11 +68,27 @@ EW_EXPORT int gsignal(int number) {
     return raise(number);
 }
 
-EW_EXPORT int tgkill(pid_t process, pid_t number, int signal) {
+EW_EXPORT int tgkill(pid_t told, pid_t number, int signal) {
+    pid_t process = ew_pid_real(told);
     ew_point(EW_WHY_SYNC);
     if (process != raw1(SYS_getpid, 0))
         return answer(-raw3(SYS_tgkill, process, number, signal));
     return answer(to_thread(ew_thread_numbered(number), signal, SI_TKILL, (union sigval){0}));
+}
+
+// In a replay the processes of the run get from their recordings what was sent to them, when it
+// came; a group may have some of them in it.
+static long send_outside(pid_t told, int number, siginfo_t *info) {
+    pid_t process = ew_pid_real(told);
+    bool silent = ew_replaying && (told <= 0 || ew_family_follows(told));
+    long error = 0;
+    if (ew_replaying && !silent)
+        ew_family_until_became(process);
+    if (!silent)
+        error = info ? raw3(SYS_rt_sigqueueinfo, process, number, (long)info)
+                     : raw3(SYS_kill, process, number, 0);
+    ew_input(EW_INPUT_RESULT, &error, sizeof error, sizeof error);
+    return -error;
 }
 
 // What every thread blocks waits in the kernel, where a signalfd or an exec'd program finds it.
@@ -89,7 +107,8 @@ EW_EXPORT int kill(pid_t told, int number) {
     long error = 0;
     ew_point(EW_WHY_SYNC);
     if (is_for_kernel(process, number))
-        error = -raw3(SYS_kill, process, number, 0);
+        error = process == raw1(SYS_getpid, 0) ? -raw3(SYS_kill, process, number, 0)
+                                               : send_outside(told, number, NULL);
     else
         to_process(number, SI_USER, (union sigval){0});
     attend_soon();
@@ -106,7 +125,9 @@ EW_EXPORT int sigqueue(pid_t told, int number, const union sigval value) {
     ew_point(EW_WHY_SYNC);
     siginfo_t info = information(number, SI_QUEUE, value);
     if (is_for_kernel(process, number))
-        error = -raw3(SYS_rt_sigqueueinfo, process, number, (long)&info);
+        error = process == raw1(SYS_getpid, 0)
+                    ? -raw3(SYS_rt_sigqueueinfo, process, number, (long)&info)
+                    : send_outside(told, number, &info);
     else
         ew_signal_process(&info);
     attend_soon();

@@ -4,8 +4,7 @@
 // It stands before the first constructor, so a run sees everything from its beginning. The fork is
 // the bare system call: libc does not know of it, and its threads' control blocks stay as they are.
 #include "server.h"
-#include "input.h"
-#include "schedule.h"
+#include "family.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,12 +13,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define DESCRIPTORS_MAX 7
-#define SURVEY_DESCRIPTORS 6
+#define DESCRIPTORS_MAX 5
 
 static int control;
 static uint32_t sent;
@@ -43,6 +40,7 @@ struct request {
     uint64_t first; // seed
     uint32_t count; // of runs of a survey; 0: one run
     char options[8192];
+    char family[EW_FAMILY_PATH], given[EW_FAMILY_PATH];
 };
 
 static void receive(void *buffer, size_t size, struct request *request) {
@@ -84,7 +82,7 @@ static void await_run(uint32_t length, struct request *request) {
         ew_bug("the control socket sends half a message");
     receive(&run, sizeof run, request);
     receive_options(length - (uint32_t)sizeof run, request);
-    if (request->descriptor_count < 5 || request->descriptor_count != run.descriptors)
+    if (request->descriptor_count < 4 || request->descriptor_count != run.descriptors)
         ew_bug("a run came without its descriptors");
     request->count = 0;
 }
@@ -95,7 +93,7 @@ static void await_survey(uint32_t length, struct request *request) {
         ew_bug("the control socket sends half a message");
     receive(&survey, sizeof survey, request);
     receive_options(length - (uint32_t)sizeof survey, request);
-    if (request->descriptor_count != SURVEY_DESCRIPTORS)
+    if (request->descriptor_count != DESCRIPTORS_MAX)
         ew_bug("a survey came without its descriptors");
     request->first = survey.first;
     request->count = survey.count;
@@ -127,18 +125,13 @@ static void become(const struct request *request, struct ew_options *options) {
     raw1(SYS_close, control);
     raw6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
     raw3(SYS_setpgid, 0, 0, 0);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         raw3(SYS_dup3, request->descriptors[i], i, 0);
-        raw1(SYS_close, request->descriptors[i]);
-    }
+    close_all(request);
     ew_options_read(request->options, options);
-    options->record = request->descriptors[3];
-    options->inputs = request->descriptors[4];
-    bool replays = request->descriptor_count == DESCRIPTORS_MAX;
-    if (request->descriptor_count == SURVEY_DESCRIPTORS)
-        raw1(SYS_close, request->descriptors[5]);
-    options->replay = replays ? request->descriptors[5] : -1;
-    options->given = replays ? request->descriptors[6] : -1;
+    options->family = request->family;
+    bool replays = !request->count && request->descriptor_count == DESCRIPTORS_MAX;
+    options->given = replays ? request->given : NULL;
 }
 
 static uint32_t wait_for(uint32_t pid, struct rusage *usage) {
@@ -170,6 +163,7 @@ static uint32_t fork_run(void) {
 
 // Returns true in the forked process.
 static bool serve_run(const struct request *request, struct ew_options *options) {
+    ew_family_hold(request->descriptors[3]);
     uint32_t pid = fork_run();
     if (pid == 0) {
         become(request, options);
@@ -183,17 +177,9 @@ static bool serve_run(const struct request *request, struct ew_options *options)
 
 // --- surveys
 
-static void unmap_shared(void *address, int descriptor) {
-    struct stat status;
-    raw3(SYS_fstat, descriptor, (long)&status, 0);
-    raw3(SYS_munmap, (long)address, status.st_size, 0);
-}
-
 // What the next run reads and writes is as it was before the first.
-static void rewind_all(const struct request *request, struct ew_schedule_head *schedule,
-                       struct ew_inputs_head *inputs) {
-    *schedule = (struct ew_schedule_head){.room = schedule->room};
-    *inputs = (struct ew_inputs_head){.room = inputs->room};
+static void rewind_all(const struct request *request) {
+    ew_family_rewind();
     for (int i = 0; i < 3; i++)
         raw3(SYS_lseek, request->descriptors[i], 0, SEEK_SET);
 }
@@ -212,44 +198,42 @@ static void take_output(int descriptor, uint64_t *size, uint64_t *hash) {
         raw3(SYS_ftruncate, descriptor, 0, 0);
 }
 
-// The forked process has them already.
-static void take_memories(struct ew_options *options, struct ew_schedule_head *schedule,
-                          struct ew_inputs_head *inputs) {
-    raw1(SYS_close, options->record);
-    raw1(SYS_close, options->inputs);
-    options->record = options->inputs = -1;
-    ew_schedule_record_at(schedule);
-    ew_input_record_at(inputs);
+static struct ew_survey_row surveyed(const struct request *request, uint32_t pid, uint64_t seed) {
+    struct rusage usage;
+    struct ew_survey_row row = {.seed = seed, .status = wait_for(pid, &usage)};
+    row.steps = ew_family_first()->steps;
+    row.schedule = ew_family_first()->hash;
+    take_output(request->descriptors[1], &row.out_size, &row.out_hash);
+    take_output(request->descriptors[2], &row.err_size, &row.err_hash);
+    return row;
+}
+
+static struct ew_survey_head *map_rows(const struct request *request, size_t size) {
+    long address = raw6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED,
+                        request->descriptors[4], 0);
+    if (address < 0 && address > -4096)
+        ew_cannot("memory for the rows of a survey cannot be mapped");
+    return (struct ew_survey_head *)address;
 }
 
 static bool serve_survey(const struct request *request, struct ew_options *options) {
-    struct ew_schedule_head *schedule = ew_map(request->descriptors[3], true);
-    struct ew_inputs_head *inputs = ew_map(request->descriptors[4], true);
-    struct ew_survey_head *head = ew_map(request->descriptors[5], true);
+    size_t size = sizeof(struct ew_survey_head) + request->count * sizeof(struct ew_survey_row);
+    struct ew_survey_head *head = map_rows(request, size);
     struct ew_survey_row *rows = (struct ew_survey_row *)(head + 1);
+    ew_family_hold(request->descriptors[3]);
     for (uint32_t i = 0; i < request->count; i++) {
-        struct rusage usage;
-        struct ew_survey_row row = {.seed = request->first + i};
-        rewind_all(request, schedule, inputs);
+        rewind_all(request);
         uint32_t pid = fork_run();
         if (pid == 0) {
             become(request, options);
-            take_memories(options, schedule, inputs);
-            options->seed = row.seed;
+            options->seed = request->first + i;
             return true;
         }
         head->pid = pid;
-        row.status = wait_for(pid, &usage);
-        row.steps = schedule->steps;
-        row.schedule = schedule->hash;
-        take_output(request->descriptors[1], &row.out_size, &row.out_hash);
-        take_output(request->descriptors[2], &row.err_size, &row.err_hash);
-        rows[i] = row;
+        rows[i] = surveyed(request, pid, request->first + i);
         head->done = i + 1;
     }
-    unmap_shared(schedule, request->descriptors[3]);
-    unmap_shared(inputs, request->descriptors[4]);
-    unmap_shared(head, request->descriptors[5]);
+    raw3(SYS_munmap, (long)head, (long)size, 0);
     send_message(EW_MESSAGE_SURVEYED, NULL, 0);
     return false;
 }
@@ -261,6 +245,8 @@ void ew_serve(int socket, struct ew_options *options) {
     send_message(EW_MESSAGE_HELLO, &hello, sizeof hello);
     for (;;) {
         await(&request);
+        ew_family_path(request.family, request.descriptors[3]);
+        ew_family_path(request.given, request.descriptors[4]);
         if ((request.count ? serve_survey : serve_run)(&request, options))
             return;
         close_all(&request);

@@ -235,19 +235,14 @@ void ew_signals_end(struct ew_thread *thread) {
     ew_signal_retarget(~0ull);
 }
 
-// Only what others send: what the program does to itself, it does again.
+// What others send; and faults, lest nobody is told how the program ended.
 #define SENT                                                                                       \
     (BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGTERM) | BIT(SIGUSR1) | BIT(SIGUSR2) |       \
      BIT(SIGALRM) | BIT(STOP))
 
-static void record(uint64_t set) {
-    uint64_t changed = recorded ^ set;
-    recorded = set;
-    follow_actions(changed);
-}
-
 void ew_signals_record(void) {
-    record(SENT);
+    recorded = SENT | EW_FAULTS;
+    follow_actions(recorded);
 }
 
 bool ew_signal_is_deadly(int number) {
@@ -261,7 +256,6 @@ void ew_signals_forked(void) {
     counted = 1;
     count(life->mask, blockers, 1);
     ew_delivery_forked();
-    record(0);
     follow_masks();
 }
 

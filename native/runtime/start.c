@@ -3,12 +3,13 @@
 // is scheduled and recorded begins with the program's own.
 #include "binding.h"
 #include "descriptors.h"
-#include "input.h"
+#include "family.h"
 #include "options.h"
 #include "pids.h"
 #include "runtime.h"
 #include "schedule.h"
 #include "server.h"
+#include "signals.h"
 #include "threads.h"
 #include "tsan_reports.h"
 
@@ -18,7 +19,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 
 uint8_t ew_has_fsgsbase;
 static struct ew_thread first_thread;
@@ -35,6 +35,7 @@ static _Noreturn void leave(const char *who, const char *what, int status) {
     say(what);
     say("\n");
     ew_trace_finish();
+    ew_family_ended(0, status << 8);
     raw1(SYS_exit_group, status);
     __builtin_unreachable();
 }
@@ -55,24 +56,6 @@ void *ew_pages(size_t bytes) {
     return (void *)address;
 }
 
-void *ew_map(int descriptor, bool writable) {
-    struct stat status;
-    if (raw3(SYS_fstat, descriptor, (long)&status, 0) < 0)
-        ew_cannot("a descriptor of shared memory is not open");
-    int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    int flags = (writable ? MAP_SHARED : MAP_PRIVATE) | MAP_NORESERVE;
-    long address = raw6(SYS_mmap, 0, status.st_size, protection, flags, descriptor, 0);
-    if (address < 0 && address > -4096)
-        ew_cannot("shared memory cannot be mapped");
-    return (void *)address;
-}
-
-void *ew_map_taken(int descriptor, bool writable) {
-    void *address = ew_map(descriptor, writable);
-    raw1(SYS_close, descriptor);
-    return address;
-}
-
 static char *variable(char **environment) {
     static const char name[] = "EITHERWAY_OPTIONS=";
     for (; *environment; environment++)
@@ -87,13 +70,13 @@ static bool begun;
 // The libraries' own constructors run between the two, alone and without being recorded: they cost
 // a served run nothing, and some are slow (libgcc asks the processor what it is).
 static void start(int count, char **arguments, char **environment) {
-    (void)count;
-    (void)arguments;
     ew_has_fsgsbase = (getauxval(AT_HWCAP2) & 2) != 0;
     char *text = variable(environment);
     ew_options_read(text, &options);
     if (text)
-        memset(text, ':', strlen(text)); // the descriptors mean nothing to the program's children
+        memset(text, ':', strlen(text)); // not the program's affair, and other in every run
+    if (options.family || options.server >= 0)
+        ew_family_start(count, arguments);
     ew_threads_start(&first_thread);
     ew_specific_start(&first_thread);
     ew_stdio_start();
@@ -106,28 +89,22 @@ void ew_begin(void) {
     if (begun)
         return;
     begun = true;
-    if (options.server >= 0 || options.record >= 0)
+    if (options.server >= 0 || options.family)
         ew_signals_record();
     if (options.server >= 0) {
         ew_threads_prepare(options.threads);
         ew_bind_libc();
         ew_serve(options.server, &options);
     }
-    if (options.inputs >= 0)
-        ew_input_record(options.inputs);
-    if (options.given >= 0)
-        ew_input_replay(options.given);
+    ew_family_begin(&options);
     ew_reports_begin();
     if (options.tied)
         raw6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
     ew_descriptors_start();
     ew_clock_begin();
     ew_pids_begin();
-    if (options.record >= 0)
-        ew_schedule_record(options.record);
-    if (options.replay >= 0)
-        ew_schedule_replay(options.replay);
-    ew_schedule_until = options.until;
+    if (options.until)
+        ew_schedule_until = options.until;
     if (options.trace.directory >= 0)
         ew_trace_start(&options.trace);
     ew_scheduler_begin(options.scheduler, options.seed);

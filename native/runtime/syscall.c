@@ -61,6 +61,10 @@ static const struct same {
     SAME(nanosleep, int),     SAME(sched_yield, int),  SAME(getrandom, ssize_t),
     SAME(gettid, int),        SAME(tgkill, int),       SAME(fork, int),
     SAME(close, int),         SAME(open, int),         SAME(openat, int),
+    SAME(execve, int),        SAME(execveat, int),     SAME(vfork, int),
+    SAME(getpid, int),        SAME(getppid, int),      SAME(getpgid, int),
+    SAME(getpgrp, int),       SAME(getsid, int),       SAME(setsid, int),
+    SAME(setpgid, int),       SAME(kill, int),
 };
 
 static const struct same *same_as(long number) {

@@ -236,13 +236,3 @@ void ew_trace_resume(bool paused) {
 __attribute__((destructor)) static void finish_at_exit(void) {
     ew_trace_finish();
 }
-
-EW_EXPORT _Noreturn void _exit(int status) {
-    ew_trace_finish();
-    for (;;)
-        raw1(SYS_exit_group, status);
-}
-
-EW_EXPORT _Noreturn void _Exit(int status) {
-    _exit(status);
-}

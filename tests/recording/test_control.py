@@ -37,8 +37,11 @@ def test_messages_survive_any_way_of_arriving(
     ("data", "reason"),
     [
         (b"GET / HTTP/1.1\r\n\r\n", "does not speak our protocol: 47 45 54 20"),
-        (CONTROL_HEADER.pack(b"EWCP", 1, 1, 3, 0), "message 3 came where 0 was due"),
-        (CONTROL_HEADER.pack(b"EWCP", 1, 1, 0, MAX_MESSAGE + 1), "at most 1048576 can be right"),
+        (CONTROL_HEADER.pack(b"EWCP", CONTROL_VERSION, 1, 3, 0), "message 3 came where 0 was due"),
+        (
+            CONTROL_HEADER.pack(b"EWCP", CONTROL_VERSION, 1, 0, MAX_MESSAGE + 1),
+            "at most 1048576 can be right",
+        ),
     ],
 )
 def test_what_is_not_our_protocol_is_refused(data: bytes, reason: str) -> None:
@@ -49,7 +52,9 @@ def test_what_is_not_our_protocol_is_refused(data: bytes, reason: str) -> None:
 
 def test_another_version_is_no_bug_of_ours() -> None:
     later = CONTROL_HEADER.pack(b"EWCP", CONTROL_VERSION + 1, 1, 0, 0)
-    with pytest.raises(OtherVersion, match=f"version {CONTROL_VERSION + 1} .* speaks 1") as caught:
+    with pytest.raises(
+        OtherVersion, match=f"version {CONTROL_VERSION + 1} .* speaks {CONTROL_VERSION}"
+    ) as caught:
         list(Decoder().feed(later))
     assert caught.value.exit_code == Exit.UNAVAILABLE
     assert "build the program again" in caught.value.fix

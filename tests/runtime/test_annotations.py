@@ -60,7 +60,7 @@ def test_there_is_no_race_with_words_that_rule_it_out(program: Path, how: str) -
 def test_default_suppressions_come_with_the_run(program: Path) -> None:
     launch = Launch.here([str(program)])
     ran = run(launch)
-    assert inputs.default_suppressions(ran.inputs) == "race:not_shared\n"
+    assert inputs.default_suppressions(ran.members[0].inputs) == "race:not_shared\n"
     assert run(launch, replay=ran).differences(ran) == []
 
 

@@ -19,15 +19,28 @@ from eitherway.recording.read import Recording
 from eitherway.recording.write import RecordingWriter
 from eitherway.worlds.threads.recorded import load
 
+MEMBER: dict[str, int] = {
+    "parent": -1,
+    "ordinal": 0,
+    "identity": 1,
+    "again": 0,
+    "state": 2,
+    "status": 0,
+    "number": 2,
+    "steps": 1,
+    "hash": 0,
+    "reached": 0,
+    "switches": 1,
+    "inputs": 0,
+}
+WRITTEN = {"size": 0, "digest": "0" * 64, "unordered": "0" * 64}
 FACTS: dict[str, Any] = {
     "directory": "/",
     "environment": [["PATH", "/usr/bin:/bin"]],
     "status": 0,
-    "reached": 0,
-    "steps": 1,
-    "hash": 0,
-    "out": {"size": 0, "digest": "0" * 64},
-    "err": {"size": 0, "digest": "0" * 64},
+    "members": [MEMBER],
+    "out": WRITTEN,
+    "err": WRITTEN,
 }
 
 
@@ -84,13 +97,21 @@ BENT: list[object] = [
     {**FACTS, "environment": {"PATH": "/bin"}},
     {**FACTS, "directory": 5},
     {**FACTS, "directory": ""},
-    {**FACTS, "steps": "q"},
-    {**FACTS, "steps": -1},
-    {**FACTS, "reached": -1},
-    {**FACTS, "hash": []},
+    {**FACTS, "members": {}},
+    {**FACTS, "members": []},
+    {**FACTS, "members": [{}]},
+    {**FACTS, "members": [MEMBER, MEMBER]},
+    {**FACTS, "members": [{**MEMBER, "steps": "q"}]},
+    {**FACTS, "members": [{**MEMBER, "steps": -1}]},
+    {**FACTS, "members": [{**MEMBER, "hash": []}]},
+    {**FACTS, "members": [{**MEMBER, "reached": -1}]},
+    {**FACTS, "members": [{**MEMBER, "parent": 0}]},
+    {**FACTS, "members": [{**MEMBER, "state": 4}]},
+    {**FACTS, "members": [{**MEMBER, "switches": 2}]},
+    {**FACTS, "members": [{**MEMBER, "inputs": 8}]},
     {**FACTS, "status": 10**9},
     {**FACTS, "out": [0, ""]},
-    {**FACTS, "out": {"size": 0, "digest": "x"}},
+    {**FACTS, "out": {**WRITTEN, "digest": "x"}},
     {**FACTS, "more": 1},
 ]
 

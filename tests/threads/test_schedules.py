@@ -86,7 +86,10 @@ def test_a_replay_that_cannot_be_followed_says_where(server: Server) -> None:
     first = server.run(seed=1)
     switches = first.schedule.switches.copy()
     switches["choice"][3] = 77
-    bent = replace(first, schedule=replace(first.schedule, switches=switches))
+    root = first.members[0]
+    bent = replace(
+        first, members=(replace(root, schedule=replace(root.schedule, switches=switches)),)
+    )
     ran = server.run(replay=bent)
     assert ran.status == 69
     assert ran.schedule.diverged_at == switches["steps"][3]

@@ -35,9 +35,9 @@ def run(args: argparse.Namespace) -> int:
     """Run it, keep it; the exit code is the program's own."""
     # late: NumPy comes with these
     from eitherway.recording.store import Store
-    from eitherway.worlds.threads.launch import Launch, fix_addresses
+    from eitherway.worlds.threads.launch import Launch, fix_addresses, program_of
     from eitherway.worlds.threads.program import classify
-    from eitherway.worlds.threads.recorded import Recorded, program_of, save
+    from eitherway.worlds.threads.recorded import Recorded, save
     from eitherway.worlds.threads.run import run as run_once
     from eitherway.worlds.threads.run import show_on
 

@@ -80,6 +80,7 @@ def _tell(number: int, ran: "Ran", differences: list[str], *, fixed: bool) -> No
 
 def _debug(recorded: "Recorded") -> NoReturn:
     """Become gdb; it hands the environment and the descriptors on to the program."""
+    from eitherway.worlds.threads.holding import paths
     from eitherway.worlds.threads.run import Memories
 
     gdb = shutil.which("gdb")
@@ -89,7 +90,7 @@ def _debug(recorded: "Recorded") -> NoReturn:
     descriptors = stack.enter_context(Memories(stack).options(recorded.ran))
     for descriptor in descriptors.values():
         os.set_inheritable(descriptor, True)
-    options = {"scheduler": "replay", **descriptors}
+    options = {"scheduler": "replay", **paths(descriptors, os.getpid())}
     os.chdir(recorded.launch.directory)
     settings = (
         "set startup-with-shell off",

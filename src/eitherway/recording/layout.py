@@ -18,7 +18,7 @@ BEGUN = "MANIFEST.begun"
 STREAM_SUFFIX = ".blocks"
 BLOCK_MAGIC = b"EWBK"
 CONTROL_MAGIC = b"EWCP"
-CONTROL_VERSION = 1
+CONTROL_VERSION = 2
 # Bytes of the largest record, without its tail.
 MAX_RECORD = 40
 # Bytes of payload in one block. A reader holds one block at a time.
@@ -89,6 +89,8 @@ EDGE = struct.Struct("<IIBBH")
 CHOICE = struct.Struct("<I")
 INPUT = struct.Struct("<IIII")
 METADATA = struct.Struct("<II")
+FAMILY_HEAD = struct.Struct("<QQQQ")
+MEMBER = struct.Struct("<IIIIIIIIQII")
 SCHEDULE_HEAD = struct.Struct("<QQQQQQQ")
 SCHEDULE_SWITCH = struct.Struct("<QII")
 INPUTS_HEAD = struct.Struct("<QQ")

@@ -4,7 +4,10 @@
 import hashlib
 from dataclasses import dataclass, field
 
+import numpy as np
+
 KEPT = 1 << 20  # bytes
+_COUNTS = 256 * 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +16,7 @@ class Captured:
 
     size: int = 0
     digest: str = hashlib.sha256(b"").hexdigest()
+    unordered: str = hashlib.sha256(bytes(_COUNTS)).hexdigest()  # how often each byte came
     beginning: bytes = field(default=b"", compare=False)
 
     def up_to(self, other: "Captured", cut: bool) -> "Captured":
@@ -21,6 +25,10 @@ class Captured:
         same = self.beginning[:shorter] == other.beginning[:shorter]
         return other if cut and same else self
 
+    def seen(self, several: bool) -> str:
+        """What is the same in every run that is; `several` may have written in any order."""
+        return self.unordered if several else self.digest
+
 
 class Capture:
     """Takes output as it comes."""
@@ -28,14 +36,17 @@ class Capture:
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
         self._size = 0
+        self._counts = np.zeros(256, dtype="<u8")
         self._beginning = bytearray()
 
     def add(self, data: bytes) -> None:
         """The next part."""
         self._hash.update(data)
         self._size += len(data)
+        self._counts += np.bincount(np.frombuffer(data, np.uint8), minlength=256).astype("<u8")
         self._beginning += data[: KEPT - len(self._beginning)]
 
     def captured(self) -> Captured:
         """All of it."""
-        return Captured(self._size, self._hash.hexdigest(), bytes(self._beginning))
+        unordered = hashlib.sha256(self._counts.tobytes()).hexdigest()
+        return Captured(self._size, self._hash.hexdigest(), unordered, bytes(self._beginning))

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run got from outside, in memory that a target fills or is given."""
+"""What a process got from outside, as native/runtime/input.c lays it out."""
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
 from enum import IntEnum
 
-from eitherway.recording.layout import INPUTS_HEAD, INPUTS_ITEM
-from eitherway.worlds.threads.shared import content, memory
-
-ROOM = 1 << 32  # bytes
+from eitherway.recording.layout import INPUTS_ITEM
 
 Item = tuple[int, int, bytes]  # kind, thread, data
 
@@ -19,30 +15,7 @@ class Said(IntEnum):
 
     SUPPRESSIONS = 5
     OPTIONS = 6
-
-
-_EMPTY = INPUTS_HEAD.pack(0, ROOM)
-
-
-def empty() -> AbstractContextManager[int]:
-    """A descriptor of memory for a target to note its input in."""
-    return memory("inputs", _EMPTY, len(_EMPTY) + ROOM)
-
-
-def clear(descriptor: int) -> None:
-    """Empty again; what is behind the head is not looked at."""
-    os.pwrite(descriptor, _EMPTY, 0)
-
-
-def filled(items: bytes) -> AbstractContextManager[int]:
-    """A descriptor of memory with input for a target to take."""
-    return memory("inputs", INPUTS_HEAD.pack(len(items), len(items)) + items)
-
-
-def read(descriptor: int) -> bytes:
-    """What a target has noted, as native/runtime/input.c lays it out."""
-    size, _ = INPUTS_HEAD.unpack(content(descriptor, 0, INPUTS_HEAD.size))
-    return content(descriptor, INPUTS_HEAD.size, size)
+    PROGRAM = 7
 
 
 def items(packed: bytes) -> Iterator[Item]:
@@ -66,17 +39,21 @@ def packed(items: Iterable[Item]) -> bytes:
 
 def default_suppressions(packed: bytes) -> str:
     """What the program's `__tsan_default_suppressions` gave, in TSan's syntax; or nothing."""
-    return _said(packed, Said.SUPPRESSIONS)
+    return _said(packed, Said.SUPPRESSIONS).decode(errors="replace")
 
 
 def default_options(packed: bytes) -> str:
     """What the program's `__tsan_default_options` gave."""
-    return _said(packed, Said.OPTIONS)
+    return _said(packed, Said.OPTIONS).decode(errors="replace")
 
 
-def _said(packed: bytes, kind: Said) -> str:
-    texts = (data for each, _, data in items(packed) if each == kind)
-    return next(texts, b"").decode(errors="replace")
+def program(packed: bytes) -> tuple[str, ...]:
+    """The file and the arguments that the process was started with; nothing when it was forked."""
+    return tuple(os.fsdecode(word) for word in _said(packed, Said.PROGRAM).split(b"\0")[:-1])
+
+
+def _said(packed: bytes, kind: Said) -> bytes:
+    return next((data for each, _, data in items(packed) if each == kind), b"")
 
 
 def _padded(size: int) -> int:

@@ -3,11 +3,12 @@
 
 import ctypes
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 VARIABLE = "EITHERWAY_OPTIONS"
-_WIDTH = 256  # of the options: a longer text would move the program's stack
+_WIDTH = 512  # of the options: a longer text would move the program's stack
 _NO_RANDOM_ADDRESSES = 0x0040000  # ADDR_NO_RANDOMIZE
 
 
@@ -29,6 +30,13 @@ class Launch:
     def environment_with(self, options: Mapping[str, object]) -> dict[str, str]:
         """The environment with options for the runtime, as native/runtime/options.h has them."""
         return {**self.environment, VARIABLE: options_text(options)}
+
+
+def program_of(launch: Launch) -> str:
+    """The file that the command starts."""
+    path = launch.environment.get("PATH", os.defpath)
+    found = shutil.which(launch.command[0], path=path)
+    return os.path.join(launch.directory, found or launch.command[0])
 
 
 def options_text(options: Mapping[str, object]) -> str:

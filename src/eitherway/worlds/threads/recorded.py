@@ -3,8 +3,6 @@
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,7 +24,8 @@ from eitherway.recording.trace import add_trace
 from eitherway.recording.write import RecordingWriter, StreamWriter
 from eitherway.worlds.threads import inputs
 from eitherway.worlds.threads.captured import Captured
-from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.family import ROOM, Member, State
+from eitherway.worlds.threads.launch import Launch, program_of
 from eitherway.worlds.threads.program import classify
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.schedule import SWITCH, Schedule
@@ -44,13 +43,16 @@ def save(recorded: Recorded, store: Store, trace: Trace | None = None) -> Path:
     """Keep a run in the store, with its trace if there is one; it becomes the latest."""
     with store.new() as slot:
         with RecordingWriter(slot.path, _manifest(recorded.launch)) as writer:
-            schedule = recorded.ran.schedule
-            writer.stream("schedule").rows(BlockType.CHOICES, _choices(schedule.switches))
+            members = recorded.ran.members
+            schedule = writer.stream("schedule")
+            for member in members:
+                schedule.rows(BlockType.CHOICES, _choices(member.schedule.switches))
             stream = writer.stream("input")
             _write_facts(stream, recorded)
             stream.input(_Kind.HOME, 0, _home(slot.path))
-            for kind, thread, data in inputs.items(recorded.ran.inputs):
-                stream.input(kind, thread, data)
+            for member in members:
+                for kind, thread, data in inputs.items(member.inputs):
+                    stream.input(kind, thread, data)
             if trace is not None:
                 add_trace(writer, trace)
         store.publish(slot.path)
@@ -72,12 +74,11 @@ def load(recording: Recording) -> Recorded:
         launch = Launch(command, told["directory"], environment, parts[_Kind.STDIN])
         out = Captured(**told["out"], beginning=parts[_Kind.OUT])
         err = Captured(**told["err"], beginning=parts[_Kind.ERR])
-        switches = _switches(recording.choices())
-        schedule = Schedule(told["steps"], told["hash"], switches, reached=told["reached"])
+        members = _members(told["members"], _switches(recording.choices()), _packed(items))
     except (KeyError, ValueError) as error:
         raise BadInput(f"{recording.path} is no recording of a run of threads") from error
     _refuse_other_program(recording, launch)
-    return Recorded(launch, Ran(told["status"], out, err, schedule, _packed(items)))
+    return Recorded(launch, Ran(told["status"], out, err, members))
 
 
 def is_run(kinds: Set[BlockType]) -> bool:
@@ -99,13 +100,6 @@ def is_made_here(recording: Recording) -> bool:
 def _home(path: Path) -> bytes:
     status = path.stat()
     return f"{status.st_dev} {status.st_ino}".encode()
-
-
-def program_of(launch: Launch) -> str:
-    """The file that the command starts."""
-    path = launch.environment.get("PATH", os.defpath)
-    found = shutil.which(launch.command[0], path=path)
-    return os.path.join(launch.directory, found or launch.command[0])
 
 
 def _manifest(launch: Launch) -> Manifest:
@@ -163,14 +157,28 @@ def _pair(value: object) -> tuple[str, str]:
 
 
 _U64 = shape.number(0, 2**64 - 1)
-_WRITTEN = shape.record(size=_U64, digest=shape.matching("[0-9a-f]{64}", "a SHA-256"))
+_U32 = shape.number(0, 2**32 - 1)
+_SHA256 = shape.matching("[0-9a-f]{64}", "a SHA-256")
+_WRITTEN = shape.record(size=_U64, digest=_SHA256, unordered=_SHA256)
+_MEMBER = shape.record(
+    parent=shape.number(-1, ROOM - 1),
+    ordinal=_U32,
+    identity=_U64,
+    again=_U32,
+    state=shape.number(State.BEGAN, State.BECAME),
+    status=_U32,
+    number=_U32,
+    steps=_U64,
+    hash=_U64,
+    reached=_U64,
+    switches=_U64,
+    inputs=_U64,
+)
 _FACTS = shape.record(
     directory=shape.some_text,
     environment=shape.listing(_pair),
     status=shape.number(-64, 255),
-    steps=_U64,
-    reached=_U64,
-    hash=_U64,
+    members=shape.listing(_MEMBER),
     out=_WRITTEN,
     err=_WRITTEN,
 )
@@ -182,11 +190,9 @@ def _write_facts(stream: StreamWriter, recorded: Recorded) -> None:
         "directory": launch.directory,
         "environment": list(launch.environment.items()),
         "status": ran.status,
-        "steps": ran.schedule.steps,
-        "reached": ran.schedule.reached,
-        "hash": ran.schedule.hash,
-        "out": {"size": ran.out.size, "digest": ran.out.digest},
-        "err": {"size": ran.err.size, "digest": ran.err.digest},
+        "members": [_told(member) for member in ran.members],
+        "out": _written(ran.out),
+        "err": _written(ran.err),
     }
     stream.input(_Kind.FACTS, 0, json.dumps(told).encode())
     stream.input(_Kind.STDIN, 0, launch.stdin)
@@ -194,7 +200,57 @@ def _write_facts(stream: StreamWriter, recorded: Recorded) -> None:
     stream.input(_Kind.ERR, 0, ran.err.beginning)
 
 
-# --- the schedule: four numbers a switch
+def _written(captured: Captured) -> dict[str, object]:
+    return {"size": captured.size, "digest": captured.digest, "unordered": captured.unordered}
+
+
+# --- the processes: their schedules and inputs stand one after the other
+
+
+def _told(member: Member) -> dict[str, int]:
+    return {
+        "parent": -1 if member.parent is None else member.parent,
+        "ordinal": member.ordinal,
+        "identity": member.identity,
+        "again": member.again,
+        "state": member.state,
+        "status": member.status,
+        "number": member.number,
+        "steps": member.schedule.steps,
+        "hash": member.schedule.hash,
+        "reached": member.schedule.reached,
+        "switches": len(member.schedule.switches),
+        "inputs": len(member.inputs),
+    }
+
+
+def _members(told: list[dict[str, int]], switches: Table, inputs: bytes) -> tuple[Member, ...]:
+    members, switch, byte = [], 0, 0
+    for number, one in enumerate(told):
+        if one["parent"] >= number:
+            raise ValueError("a process before its parent")
+        own = switches[switch : switch + one["switches"]]
+        schedule = Schedule(one["steps"], one["hash"], own, reached=one["reached"])
+        switch, byte = switch + one["switches"], byte + one["inputs"]
+        members.append(
+            Member(
+                schedule,
+                inputs[byte - one["inputs"] : byte],
+                None if one["parent"] < 0 else one["parent"],
+                one["ordinal"],
+                one["identity"],
+                one["again"],
+                State(one["state"]),
+                one["status"],
+                one["number"],
+            )
+        )
+    if (switch, byte) != (len(switches), len(inputs)) or len(members) > ROOM:
+        raise ValueError("other schedules or input than the processes have")
+    return tuple(members)
+
+
+# --- a schedule: four numbers a switch
 
 
 def _choices(switches: Table) -> Table:

@@ -14,12 +14,14 @@ from typing import IO, Any
 from eitherway.errors import BadInput
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.processes import adopting, children, end_children
-from eitherway.worlds.threads import inputs
-from eitherway.worlds.threads import schedule as schedules
+from eitherway.worlds.threads import family
 from eitherway.worlds.threads.captured import Captured
 from eitherway.worlds.threads.course import Conductor, Course, Plan
 from eitherway.worlds.threads.driver import Popen
-from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.family import Member, places
+from eitherway.worlds.threads.holding import held
+from eitherway.worlds.threads.launch import Launch, program_of
+from eitherway.worlds.threads.program import Kind, classify
 from eitherway.worlds.threads.schedule import Schedule
 from eitherway.worlds.threads.shared import memory
 from eitherway.worlds.threads.target import Sink, Started
@@ -35,15 +37,19 @@ class Ran:
     status: int  # as subprocess tells it: negative is a signal
     out: Captured
     err: Captured
-    schedule: Schedule
-    inputs: bytes = field(repr=False)
+    members: tuple[Member, ...]
     course: Course = field(default=Course(), compare=False)
     left: int = field(default=0, compare=False)  # processes that it left behind; they were ended
 
     @property
+    def schedule(self) -> Schedule:
+        """Of the first process."""
+        return self.members[0].schedule if self.members else Schedule()
+
+    @property
     def began(self) -> bool:
-        """Whether the program itself ever ran: the loader or a library's constructor may end it."""
-        return bool(self.inputs)
+        """Whether a program of ours ever ran: the loader or a library's constructor may end it."""
+        return bool(self.members)
 
     @property
     def was_killed(self) -> bool:
@@ -53,48 +59,56 @@ class Ran:
     def differences(self, other: "Ran") -> list[str]:
         """In what two runs differ; empty when they are the same to the bit.
 
-        Of a run that was killed nobody knows which part of its last step it had done: there one
-        output may go on where the other ends.
+        Several processes write to the same output: which of them comes first there is chance. So
+        what they wrote is compared without the order of its bytes. Of a run that was killed nobody
+        knows which part of its last step it had done: there one output may go on where the other
+        ends.
         """
+        several = max(len(self.members), len(other.members)) > 1
         killed = self.was_killed and other.was_killed
+        out, err = self.out.up_to(other.out, killed), self.err.up_to(other.err, killed)
         pairs: dict[str, tuple[object, object]] = {
             "exit status": (self.status, other.status),
-            "standard output": (self.out.up_to(other.out, killed), other.out),
-            "standard error": (self.err.up_to(other.err, killed), other.err),
-            "number of steps": (self.schedule.steps, other.schedule.steps),
-            "schedule": (self.schedule.hash, other.schedule.hash),
-            "input": (self.inputs, other.inputs),
+            "standard output": (out.seen(several), other.out.seen(several)),
+            "standard error": (err.seen(several), other.err.seen(several)),
         }
-        return [name for name, (mine, theirs) in pairs.items() if mine != theirs]
+        found = [name for name, (mine, theirs) in pairs.items() if mine != theirs]
+        return found + self._differences_of_members(other)
+
+    def _differences_of_members(self, other: "Ran") -> list[str]:
+        mine, theirs = places(self.members), places(other.members)
+        if mine.keys() != theirs.keys():
+            return ["processes"]
+        found = dict.fromkeys(
+            name for place in mine for name in mine[place].differences(theirs[place])
+        )
+        return list(found)
 
 
 class Memories:
     """The memories that runs share with us, one run at a time; given back with the stack."""
 
     def __init__(self, stack: ExitStack) -> None:
-        self.record = stack.enter_context(schedules.empty())
-        self.inputs = stack.enter_context(inputs.empty())
+        self.family = stack.enter_context(family.empty())
 
     @contextmanager
     def options(self, replay: Ran | None) -> Iterator[dict[str, int]]:
         """Descriptors for the next run, by the option that names them."""
-        schedules.clear(self.record)
-        inputs.clear(self.inputs)
-        own = {"record": self.record, "inputs": self.inputs}
+        family.clear(self.family)
+        own = {"family": self.family}
         if replay is None:
             yield own
             return
-        filled = (schedules.filled(replay.schedule), inputs.filled(replay.inputs))
-        with filled[0] as schedule, filled[1] as given:
-            yield {**own, "replay": schedule, "given": given}
+        with family.filled(replay.members) as given:
+            yield {**own, "given": given}
 
     def waits(self) -> int:
         """How often the run under way had nothing to do but to wait for the outside."""
-        return schedules.waits(self.record)
+        return family.waits(self.family)
 
     def ran(self, status: int, out: Captured, err: Captured) -> Ran:
         """What is in them when the run is over."""
-        return Ran(status, out, err, schedules.read(self.record), inputs.read(self.inputs))
+        return Ran(status, out, err, family.read(self.family))
 
 
 def run(
@@ -118,10 +132,12 @@ def run(
     with ExitStack() as stack:
         memories = Memories(stack)
         descriptors = stack.enter_context(memories.options(replay))
+        paths = stack.enter_context(held(descriptors, box))
         asked: dict[str, int] = {"tied": 1}
+        passed: list[int] = []
         if trace is not None:
-            descriptors["trace"] = stack.enter_context(opened(trace))
-            asked |= request.options()
+            passed.append(stack.enter_context(opened(trace)))
+            asked |= {"trace": passed[0], **request.options()}
         known = children(os.getpid())
         stack.enter_context(adopting())
         stack.callback(end_children, known)
@@ -130,10 +146,10 @@ def run(
             popen,
             launch,
             env=launch.environment_with(
-                {**options_of(seed, scheduler, replay), **descriptors, **asked}
+                {**options_of(seed, scheduler, replay), **_place(launch), **paths, **asked}
             ),
             stdin=stack.enter_context(memory("stdin", launch.stdin)),
-            pass_fds=list(descriptors.values()),
+            pass_fds=passed,
         )
         number = (lambda: box.process_of(process)) if box else (lambda: process.pid)
         target = stack.enter_context(Started(process, number, memories.waits, show))
@@ -161,6 +177,11 @@ def options_of(seed: int, scheduler: str, replay: Ran | None) -> dict[str, objec
         return {"scheduler": scheduler, "seed": seed}
     until = {"until": replay.schedule.reached} if replay.was_killed else {}
     return {"scheduler": "replay", **until}
+
+
+def _place(launch: Launch) -> dict[str, int]:
+    """What a script starts is not the run itself: its seeds come of the run's."""
+    return {} if classify(program_of(launch)).kind is Kind.OURS else {"ordinal": 1}
 
 
 def _start(popen: Popen, launch: Launch, **options: Any) -> "subprocess.Popen[bytes]":

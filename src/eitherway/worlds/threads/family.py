@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The processes of a run that carry our runtime, in memory that they fill or follow.
+
+Most runs have one. Each has a slot that says who made it, and an area for its schedule and what
+came to it from outside; slots are handed out as processes come, so a process is known by its place:
+the way from the first one to it.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+
+from eitherway.recording.layout import (
+    FAMILY_HEAD,
+    INPUTS_HEAD,
+    MEMBER,
+    SCHEDULE_HEAD,
+    SCHEDULE_SWITCH,
+)
+from eitherway.worlds.threads import inputs
+from eitherway.worlds.threads.schedule import SWITCH, Schedule
+from eitherway.worlds.threads.shared import content, memory
+
+ROOM = 1 << 12  # processes
+SWITCHES = 1 << 26  # of one process
+INPUTS = 1 << 32  # bytes, of one process
+
+_NONE = 0xFFFFFFFF
+_SLOT = MEMBER.size + SCHEDULE_HEAD.size + INPUTS_HEAD.size
+_AREAS = (FAMILY_HEAD.size + ROOM * _SLOT + 4095) // 4096 * 4096
+_AREA = SWITCHES * SCHEDULE_SWITCH.size + INPUTS
+_SIZE = _AREAS + ROOM * _AREA
+
+
+class State(IntEnum):
+    """How far a process has come."""
+
+    BEGAN = 1  # when the run was over, or it was killed and nobody of ours was told how
+    ENDED = 2
+    BECAME = 3  # another program
+    NEVER = 4  # the fork failed
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One process, from its start or fork until it ends or becomes another program."""
+
+    schedule: Schedule
+    inputs: bytes = field(default=b"", repr=False)
+    parent: int | None = None  # number of the member that made it
+    ordinal: int = 0  # which of that one's
+    identity: int = 0  # of its arguments; 0: it was forked
+    again: int = 0  # how many of the same parent, ordinal and identity came earlier
+    state: State = State.ENDED
+    status: int = 0  # as wait4 tells it, once it has ended
+    number: int = 0  # by which the program knows it
+
+    @property
+    def program(self) -> tuple[str, ...]:
+        """The file and the arguments that it was started with; nothing when it was forked."""
+        return inputs.program(self.inputs)
+
+    def differences(self, other: "Member") -> list[str]:
+        """In what two processes differ."""
+        pairs = {
+            "exit status": ((self.state, self.status), (other.state, other.status)),
+            "number of steps": (self.schedule.steps, other.schedule.steps),
+            "schedule": (self.schedule.hash, other.schedule.hash),
+            "input": (self.inputs, other.inputs),
+        }
+        return [name for name, (mine, theirs) in pairs.items() if mine != theirs]
+
+
+Place = tuple[tuple[int, int, int], ...]
+
+
+def places(members: Sequence[Member]) -> dict[Place, Member]:
+    """Members by the way from the first to each: the same in every run that is the same."""
+    found: list[Place] = []
+    for member in members:
+        above = () if member.parent is None else found[member.parent]
+        found.append((*above, (member.ordinal, member.identity, member.again)))
+    return dict(zip(found, members, strict=True))
+
+
+# --- the memory
+
+
+def empty() -> AbstractContextManager[int]:
+    """A descriptor of memory for a run to note in what it does."""
+    return memory("family", _head(0), _SIZE)
+
+
+def clear(descriptor: int) -> None:
+    """Empty again; and what it took is given back, but for a little."""
+    used = _used(descriptor)
+    if used > 1:
+        os.ftruncate(descriptor, _AREAS + _AREA)
+        os.ftruncate(descriptor, _SIZE)
+    os.pwrite(descriptor, _head(0) + bytes(used * _SLOT), 0)
+
+
+@contextmanager
+def filled(members: Sequence[Member]) -> Iterator[int]:
+    """A descriptor of memory with a run to do again."""
+    with memory("family", _head(len(members)), _SIZE) as descriptor:
+        for number, member in enumerate(members):
+            start = _AREAS + number * _AREA
+            os.pwrite(descriptor, _slot(member), FAMILY_HEAD.size + number * _SLOT)
+            _write(descriptor, member.schedule.switches.tobytes(), start)
+            _write(descriptor, member.inputs, start + SWITCHES * SCHEDULE_SWITCH.size)
+        yield descriptor
+
+
+def read(descriptor: int) -> tuple[Member, ...]:
+    """The processes that were there, finished or not."""
+    members: list[Member] = []
+    numbers: dict[int, int] = {_NONE: -1}
+    for slot in range(_used(descriptor)):
+        found = _member(descriptor, slot, numbers)
+        if found is not None:
+            numbers[slot] = len(members)
+            members.append(found)
+    return tuple(members)
+
+
+def waits(descriptor: int) -> int:
+    """How often the first process had nothing to do but to wait for the outside, so far."""
+    head = content(descriptor, FAMILY_HEAD.size + MEMBER.size, SCHEDULE_HEAD.size)
+    return int(SCHEDULE_HEAD.unpack(head)[-1])
+
+
+def _head(used: int) -> bytes:
+    return FAMILY_HEAD.pack(ROOM, used, SWITCHES, INPUTS)
+
+
+def _used(descriptor: int) -> int:
+    _, used, _, _ = FAMILY_HEAD.unpack(content(descriptor, 0, FAMILY_HEAD.size))
+    return min(int(used), ROOM)
+
+
+def _slot(member: Member) -> bytes:
+    schedule, count = member.schedule, len(member.schedule.switches)
+    parent = _NONE if member.parent is None else member.parent
+    who = (
+        parent,
+        member.ordinal,
+        member.again,
+        0,
+        member.number,
+        member.state,
+        member.status,
+        _NONE,
+    )
+    return (
+        MEMBER.pack(*who, member.identity, 0, 0)
+        + SCHEDULE_HEAD.pack(schedule.steps, schedule.hash, count, count, 0, schedule.reached, 0)
+        + INPUTS_HEAD.pack(len(member.inputs), len(member.inputs))
+    )
+
+
+def _member(descriptor: int, slot: int, numbers: dict[int, int]) -> Member | None:
+    """None when nobody came to be there."""
+    data = content(descriptor, FAMILY_HEAD.size + slot * _SLOT, _SLOT)
+    parent, ordinal, again, _, told, state, status, _, identity, _, _ = MEMBER.unpack_from(data)
+    if state in (0, State.NEVER) or parent not in numbers:
+        return None
+    steps, digest, count, _, diverged, reached, _ = SCHEDULE_HEAD.unpack_from(data, MEMBER.size)
+    size, _ = INPUTS_HEAD.unpack_from(data, MEMBER.size + SCHEDULE_HEAD.size)
+    start = _AREAS + slot * _AREA
+    switches = np.frombuffer(content(descriptor, start, count * SWITCH.itemsize), dtype=SWITCH)
+    return Member(
+        schedule=Schedule(steps, digest, switches, diverged, reached),
+        inputs=content(descriptor, start + SWITCHES * SCHEDULE_SWITCH.size, size),
+        parent=None if parent == _NONE else numbers[parent],
+        ordinal=ordinal,
+        identity=identity,
+        again=again,
+        state=State(state),
+        status=status,
+        number=told,
+    )
+
+
+def _write(descriptor: int, data: bytes, at: int) -> None:
+    view = memoryview(data)
+    while view:
+        done = os.pwrite(descriptor, view, at)
+        view, at = view[done:], at + done
