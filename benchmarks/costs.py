@@ -9,10 +9,11 @@ decision at accesses (round-robin): what the hooks and the green threads cost by
 
 import statistics
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from benchmarks.measure import Watch, arguments, progress, published, started, table
-from benchmarks.running import Spent, spent
-from benchmarks.sources import BARE, CACHE, OURS
+from benchmarks.running import Spent, spent, workplace
+from benchmarks.sources import BARE, OURS
 from benchmarks.subjects.all import chosen
 from benchmarks.subjects.subject import Size, Subject
 
@@ -27,9 +28,8 @@ HEAD += [cell for name in ("alone", "control") for cell in (f"{name}: cpu", "wal
 Rounds = dict[str, list[Spent]]
 
 
-def compared(subject: Subject, rounds: int) -> Rounds:
+def compared(subject: Subject, folder: Path, rounds: int) -> Rounds:
     """Every variant once per round, in turn."""
-    folder = CACHE / "work" / f"{subject.name}.full"
     jobs = {
         name: (subject.job(subject.build(kit), Size.FULL, folder), options)
         for name, (kit, options) in VARIANTS.items()
@@ -44,7 +44,8 @@ def compared(subject: Subject, rounds: int) -> Rounds:
 
 def row(subject: Subject, rounds: int) -> list[str]:
     """One program."""
-    found = compared(subject, rounds)
+    with workplace() as folder:
+        found = compared(subject, folder / "full", rounds)
     bare = found["bare"]
     cells = [subject.name]
     cells += [f"{_median(bare, unit):.2f}" for unit in (_processor, _wall)] + [_resident(bare)]

@@ -11,13 +11,13 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.measure import Watch, arguments, progress, published, started, table
-from benchmarks.running import recorded, replayed
-from benchmarks.sources import CACHE, OURS
+from benchmarks.running import recorded, replayed, workplace
+from benchmarks.sources import OURS
 from benchmarks.subjects.all import REAL, chosen
 from benchmarks.subjects.subject import Job, Size, Subject
 
@@ -88,10 +88,10 @@ def _digest(folder: Path) -> tuple[int, str]:
     return size, digest.hexdigest()
 
 
-def replay_row(subject: Subject, seed: int, times: int) -> list[str]:
+def replay_row(subject: Subject, job: Job, seed: int, times: int) -> list[str]:
     """One program under one seed."""
     progress(f"{subject.name}, seed {seed}: {times} replays, {times} with a trace")
-    replays = Replays(_small(subject), seed)
+    replays = Replays(job, seed)
     half = times // 2
     same, traced = replays.same(half), replays.same_traced(half)
     with busy_machine():
@@ -108,23 +108,36 @@ def replay_row(subject: Subject, seed: int, times: int) -> list[str]:
     return [subject.name, str(seed), *told, _of(same, times), megabytes, _of(traced, times)]
 
 
-def right_row(subject: Subject, seeds: int) -> list[str]:
+def right_row(subject: Subject, job: Job, seeds: int) -> list[str]:
     """One program under many seeds."""
     progress(f"{subject.name}, {seeds} seeds")
-    job = _small(subject)
     runs = [recorded(job, seed) for seed in range(seeds)]
     right = sum(run.status == 0 and job.right(run.out.beginning) for run in runs)
     different = len({run.schedule.hash for run in runs})
     return [subject.name, _of(right, seeds), str(different)]
 
 
-def _small(subject: Subject) -> Job:
-    return subject.job(subject.build(OURS), Size.SMALL, CACHE / "work" / f"{subject.name}.small")
+def small(subject: Subject, folder: Path) -> Job:
+    """What can be done hundreds of times."""
+    return subject.job(subject.build(OURS), Size.SMALL, folder / subject.name)
 
 
 def _of(count: int, times: int) -> str:
     told = f"{count} of {times}"
     return told if count == times else f"**{told}**"
+
+
+def all_tables(subjects: Sequence[Subject], folder: Path, times: int) -> list[str]:
+    """That of the replays, and that of the answers."""
+    jobs = [(subject, small(subject, folder)) for subject in subjects]
+    head = ["program", "seed", "steps", "switches", "input bytes", "replays the same"]
+    head += ["trace MB", "traces the same"]
+    replays = [replay_row(subject, job, seed, times) for subject, job in jobs for seed in SEEDS]
+    right = [right_row(subject, job, times) for subject, job in jobs if subject in REAL]
+    return [
+        table(head, replays),
+        table(["program", "right output", "different schedules"], right),
+    ]
 
 
 def main() -> None:
@@ -135,16 +148,12 @@ def main() -> None:
     options = parser.parse_args()
     watch = Watch()
     if not fix_addresses():
-        raise Unavailable("this machine does not let addresses be fixed", fix="see doctor")
-    subjects, times = chosen(options.programs), options.times
-    head = ["program", "seed", "steps", "switches", "input bytes", "replays the same"]
-    head += ["trace MB", "traces the same"]
-    replays = [replay_row(subject, seed, times) for subject in subjects for seed in SEEDS]
-    published(f"{watch.told()}\n\n{table(head, replays)}", "replays", options.write)
-    head = ["program", "right output", "different schedules"]
-    right = [right_row(subject, times) for subject in subjects if subject in REAL]
-    published(f"{watch.told()}\n\n{table(head, right)}", "right output", options.write)
-    if "**" in str((replays, right)):
+        raise Unavailable("this machine does not let addresses be fixed", fix="eitherway doctor")
+    with workplace() as folder:
+        tables = all_tables(chosen(options.programs), folder, options.times)
+    for name, text in zip(("replays", "right output"), tables, strict=True):
+        published(f"{watch.told()}\n\n{text}", name, options.write)
+    if "**" in "".join(tables):
         raise SystemExit(1)
 
 

@@ -19,6 +19,9 @@ from eitherway.worlds.threads.run import Ran, run
 _PATIENCE = 60  # seconds that a load may take to end after its server
 
 
+_ROOM = 64 << 20  # bytes that the files of one job need at most
+
+
 @dataclass(frozen=True, slots=True)
 class Spent:
     """What a run took: seconds of the processor and of the wall, KiB at most resident."""
@@ -26,6 +29,15 @@ class Spent:
     processor: float
     wall: float
     resident: int
+
+
+@contextmanager
+def workplace() -> Iterator[Path]:
+    """A folder for the files of jobs, in memory where that is possible: no disk is measured."""
+    memory = Path("/dev/shm")  # noqa: S108  the folder in it is our own
+    usable = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM
+    with tempfile.TemporaryDirectory(prefix="eitherway-", dir=memory if usable else None) as name:
+        yield Path(name)
 
 
 def spent(job: Job, options: str = "") -> Spent:

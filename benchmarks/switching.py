@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.measure import Watch, arguments, progress, published, started, table
-from benchmarks.running import spent
-from benchmarks.sources import BARE, CACHE, OURS, Kit, small_program
+from benchmarks.running import spent, workplace
+from benchmarks.sources import BARE, OURS, Kit, small_program
 from benchmarks.subjects.subject import Job
 
 from eitherway.worlds.threads.launch import VARIABLE
@@ -22,6 +22,7 @@ ROUNDS = 5
 HANDOVERS = 200_000
 HEAPS = {0: 400, 50: 100, 200: 40, 800: 15}  # MiB: forks
 THREADS = 1_000
+OPTIONS = "scheduler=round-robin"
 KITS = (BARE, OURS)
 SWITCHES = (
     "a yield with nobody to yield to",
@@ -33,7 +34,7 @@ SWITCHES = (
 def figures(name: str, kit: Kit, *numbers: int) -> list[float]:
     """What a program says of itself, a number a line."""
     command = [str(small_program(name, kit)), *map(str, numbers)]
-    environment = {**os.environ, VARIABLE: "scheduler=round-robin"}
+    environment = {**os.environ, VARIABLE: OPTIONS}
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return [float(line) for line in run.stdout.splitlines()]
 
@@ -74,9 +75,9 @@ def memory_row() -> list[str]:
 
 
 def _resident(program: Path, threads: int) -> float:
-    job = Job((str(program), str(threads)), CACHE / "work" / "threads", right=bool)
-    runs = [spent(job, "scheduler=round-robin").resident for _ in range(ROUNDS)]
-    return statistics.median(runs)
+    with workplace() as folder:
+        job = Job((str(program), str(threads)), folder / "threads", right=bool)
+        return statistics.median(spent(job, OPTIONS).resident for _ in range(ROUNDS))
 
 
 def main() -> None:

@@ -34,7 +34,6 @@ class Pbzip2:
 
     def job(self, program: Path, size: Size, folder: Path) -> Job:
         """Blocks of the least size, so that there is work for all threads."""
-        file = folder.with_suffix(".txt")
-        data = text(file, _BYTES[size], run=_RUN[size])
+        file = text(_BYTES[size], run=_RUN[size])
         command = (str(program), "-c", "-k", "-p4", "-b1", str(file))
-        return Job(command, folder, right=lambda out: bz2.decompress(out) == data)
+        return Job(command, folder, right=lambda out: bz2.decompress(out) == file.read_bytes())

@@ -41,5 +41,5 @@ class Subject(Protocol):
         ...
 
     def job(self, program: Path, size: Size, folder: Path) -> Job:
-        """What it is to do; input lies beside the folder."""
+        """What it is to do, with files in the folder."""
         ...

@@ -5,16 +5,19 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.sources import CACHE
+
 _WORDS = 5_000
 _AT_ONCE = 100_000  # words
 
 
-def text(path: Path, size: int, run: int = 1) -> bytes:
-    """So many letters, each so often; also in the file."""
+def text(size: int, run: int = 1) -> Path:
+    """A file of so many letters, each so often; made once."""
+    path = CACHE / "inputs" / f"{size}x{run}.txt"
     if not path.exists() or path.stat().st_size != size * run:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"".join(bytes([letter]) * run for letter in _made(size)))
-    return path.read_bytes()
+    return path
 
 
 def _made(size: int) -> bytes:

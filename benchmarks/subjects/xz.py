@@ -37,7 +37,6 @@ class Xz:
 
     def job(self, program: Path, size: Size, folder: Path) -> Job:
         """Blocks small enough that there are several for each thread."""
-        file = folder.with_suffix(".txt")
-        data = text(file, _BYTES[size])
+        file = text(_BYTES[size])
         command = (str(program), "-c", "-k", "-T4", "-2", f"--block-size={_BLOCK[size]}", str(file))
-        return Job(command, folder, right=lambda out: lzma.decompress(out) == data)
+        return Job(command, folder, right=lambda out: lzma.decompress(out) == file.read_bytes())
