@@ -15,6 +15,7 @@ from benchmarks.subjects.subject import Job
 
 from eitherway.worlds.threads.launch import VARIABLE, Launch
 from eitherway.worlds.threads.run import Ran, run
+from eitherway.worlds.threads.trace_request import Depth, TraceRequest
 
 _PATIENCE = 60  # seconds that a load may take to end after its server
 
@@ -63,9 +64,9 @@ def recorded(job: Job, seed: int) -> Ran:
 
 
 def replayed(job: Job, first: Ran, trace: Path | None = None) -> Ran:
-    """The same run again, without its load."""
+    """The same run again, without its load; traced as deep as can be."""
     _empty(job.folder)
-    return run(_launch(job), replay=first, trace=trace)
+    return run(_launch(job), replay=first, trace=trace, request=TraceRequest(Depth.VALUES))
 
 
 def _launch(job: Job) -> Launch:
