@@ -46,9 +46,10 @@ enum ew_block_number {
   EW_BLOCK_THREAD_MODULES = 34, /* ELF files in the target's memory. */
   EW_BLOCK_THREAD_VALUES = 35, /* One value per event; missing altogether when none were asked for. */
   EW_BLOCK_THREAD_REGIONS = 36, /* Stacks and the heap, in the order in which they came to be. */
+  EW_BLOCK_THREAD_CORRECTIONS = 38, /* Values that were told before they were written. */
   EW_BLOCK_THREAD_ASKED = 37, /* One record: how deep the trace is. */
 };
-#define EW_BLOCK_LAST 37
+#define EW_BLOCK_LAST 38
 
 /* Control messages. */
 enum ew_message_number {
@@ -148,6 +149,17 @@ struct ew_thread_value {
 };
 _Static_assert(sizeof(struct ew_thread_value) == 8, "thread_value");
 _Static_assert(offsetof(struct ew_thread_value, value) == 0, "thread_value.value");
+
+/* Copying a structure, gcc tells the store, then the load, and then does both. */
+struct ew_thread_correction {
+  uint64_t value; /* What the event wrote. */
+  uint32_t event; /* A store. */
+  uint32_t reserved; /* 0. */
+};
+_Static_assert(sizeof(struct ew_thread_correction) == 16, "thread_correction");
+_Static_assert(offsetof(struct ew_thread_correction, value) == 0, "thread_correction.value");
+_Static_assert(offsetof(struct ew_thread_correction, event) == 8, "thread_correction.event");
+_Static_assert(offsetof(struct ew_thread_correction, reserved) == 12, "thread_correction.reserved");
 
 /* One call site. */
 struct ew_thread_frame {
@@ -572,6 +584,7 @@ static inline uint32_t ew_record_size(uint32_t type) {
   case EW_BLOCK_THREAD_MODULES: return 32;
   case EW_BLOCK_THREAD_VALUES: return 8;
   case EW_BLOCK_THREAD_REGIONS: return 32;
+  case EW_BLOCK_THREAD_CORRECTIONS: return 16;
   case EW_BLOCK_THREAD_ASKED: return 40;
   default: return 0;
   }
@@ -602,6 +615,7 @@ static inline const char *ew_block_name(uint32_t type) {
   case EW_BLOCK_THREAD_MODULES: return "thread_modules";
   case EW_BLOCK_THREAD_VALUES: return "thread_values";
   case EW_BLOCK_THREAD_REGIONS: return "thread_regions";
+  case EW_BLOCK_THREAD_CORRECTIONS: return "thread_corrections";
   case EW_BLOCK_THREAD_ASKED: return "thread_asked";
   default: return "";
   }

@@ -353,7 +353,8 @@ void ew_on_signal(int number, siginfo_t *info, void *context) {
             handle_now(info, context);
             return;
         }
-        last(number); // it happens again
+        ew_signals_release(); // the tracer looks at memory that may be the one that is not there
+        last(number);         // it happens again
     } else if (!is_of_running_thread(info)) {
         arrive(info, context);
     } else if (has_handler && !blocked) {

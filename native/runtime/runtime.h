@@ -61,6 +61,11 @@ struct ew_thread {
         uint8_t op, flags;
     } wants;           // what it waits to do while EW_BLOCKED
     uint32_t woken_by; // event of the wake that ended the last wait, until it is told
+    struct {
+        const void *address; // NULL when it was something else
+        size_t size;
+        uint32_t event;
+    } stored; // by its last event, as a trace has it
 
     void *(*function)(void *);
     void *argument, *result;
@@ -179,6 +184,8 @@ void ew_outside_forked(void);
 // to hear of accesses, is given out one by one.
 extern int64_t ew_accesses_left, ew_accesses_held;
 void ew_access_due(void); // the first was zero: one that was held back is taken, or it is decided
+
+void ew_accesses_hold(void); // as many as the tracer wants
 
 static inline void ew_accesses_release(void) {
     ew_accesses_left += ew_accesses_held;

@@ -130,11 +130,8 @@ uint64_t ew_step_number(void) {
 static void grant_accesses(void) {
     allowance = ew_accesses_left = policy->accesses();
     ew_accesses_held = 0;
-    int64_t silent = UNLIKELY(ew_tracing) ? ew_trace_silent_accesses() : INT64_MAX;
-    if (silent < allowance) {
-        ew_accesses_left = silent;
-        ew_accesses_held = allowance - silent;
-    }
+    if (UNLIKELY(ew_tracing))
+        ew_accesses_hold();
 }
 
 void ew_step(void) {

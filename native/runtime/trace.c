@@ -42,28 +42,69 @@ bool ew_trace_unsettled;
 static struct {
     const void *address;
     size_t size;
-} store;
+    uint32_t corrected; // the event that was told with what stood there before, or NONE
+    uint64_t before, copied;
+} unsettled;
+
+static void correct(uint64_t value) {
+    struct ew_thread_correction row = {.value = value, .event = unsettled.corrected};
+    if (value != unsettled.before && value == unsettled.copied)
+        ew_trace_row(&ew_trace_names, EW_BLOCK_THREAD_CORRECTIONS, &row);
+}
 
 void ew_trace_settle(void) {
     if (!ew_trace_unsettled)
         return;
     ew_trace_unsettled = false;
-    struct ew_thread_value row = {ew_peek_value(store.address, store.size)};
+    struct ew_thread_value row = {ew_peek_value(unsettled.address, unsettled.size)};
+    if (unsettled.corrected != NONE)
+        correct(row.value);
+    else
+        ew_trace_row(&ew_trace_values, EW_BLOCK_THREAD_VALUES, &row);
+}
+
+static void open_store(const void *address, size_t size, uint32_t corrected) {
+    unsettled.address = address;
+    unsettled.size = size;
+    unsettled.corrected = corrected;
+    ew_trace_unsettled = true;
+}
+
+// A plain load behind a store of the same size: they may be a structure that is copied, and the
+// store still to come. It is, if what was loaded then stands there, and did not before.
+static void doubt_last_store(uint64_t loaded) {
+    unsettled.before = ew_peek_value(ew_self->stored.address, ew_self->stored.size);
+    unsettled.copied = loaded;
+    open_store(ew_self->stored.address, ew_self->stored.size, ew_self->stored.event);
+}
+
+static void tell_load(const struct ew_thread_event *event) {
+    const void *address = (const void *)(uintptr_t)event->address;
+    struct ew_thread_value row = {ew_peek_value(address, event->size)};
     ew_trace_row(&ew_trace_values, EW_BLOCK_THREAD_VALUES, &row);
+    if (ew_self->stored.address && ew_self->stored.size == event->size && !event->flags)
+        doubt_last_store(row.value);
+    ew_self->stored.address = NULL;
+}
+
+static void tell_store(const struct ew_thread_event *event) {
+    const void *address = (const void *)(uintptr_t)event->address;
+    open_store(address, event->size, NONE);
+    ew_self->stored.address = event->flags ? NULL : address;
+    ew_self->stored.size = event->size;
+    ew_self->stored.event = events;
 }
 
 static void tell_value(const struct ew_thread_event *event) {
-    const void *address = (const void *)(uintptr_t)event->address;
-    struct ew_thread_value row = {0};
-    if (event->op == EW_OP_STORE || event->op == EW_OP_UPDATE) {
-        store.address = address;
-        store.size = event->size;
-        ew_trace_unsettled = true;
-        return;
+    static const struct ew_thread_value nothing;
+    if (event->op == EW_OP_LOAD) {
+        tell_load(event);
+    } else if (event->op == EW_OP_STORE || event->op == EW_OP_UPDATE) {
+        tell_store(event);
+    } else {
+        ew_trace_row(&ew_trace_values, EW_BLOCK_THREAD_VALUES, &nothing);
+        ew_self->stored.address = NULL;
     }
-    if (event->op == EW_OP_LOAD)
-        row.value = ew_peek_value(address, event->size);
-    ew_trace_row(&ew_trace_values, EW_BLOCK_THREAD_VALUES, &row);
 }
 
 // --- events
@@ -197,6 +238,7 @@ void ew_trace_start(const struct ew_trace_request *request) {
     tell_asked();
     tell_first_regions();
     ew_sites_start(asked.frames);
+    ew_stream_flush(&ew_trace_names); // an error stays, and is met at the next row
     ew_signals_keep(EW_FAULTS);
     at_quick_exit(ew_trace_finish);
     ew_tracing = true;
@@ -230,7 +272,8 @@ void ew_trace_resume(bool paused) {
         return;
     ew_trace_files_resume();
     ew_signals_keep(EW_FAULTS);
-    ew_tracing = true; // plain accesses from the next decision on
+    ew_tracing = true;
+    ew_accesses_hold();
 }
 
 __attribute__((destructor)) static void finish_at_exit(void) {

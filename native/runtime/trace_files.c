@@ -70,13 +70,23 @@ static const struct ew_facts *facts(void) {
     return &all;
 }
 
+// What events refer to is written before them, so that what is left of a trace that was cut off
+// makes sense.
+static long write_events(void *descriptor, const void *data, size_t length) {
+    int error = ew_stream_flush(&ew_trace_names);
+    if (!error)
+        error = ew_stream_flush(&ew_trace_values);
+    return error ? error : ew_write_to_fd(descriptor, data, length);
+}
+
 void ew_trace_files_begin(int given) {
     directory = moved_up(given);
     must(ew_recording_begin(directory, facts()));
     for (size_t i = 0; i < FILES; i++) {
         files[i].descriptor = moved_up(ew_recording_create(directory, files[i].name));
-        must(ew_stream_init(files[i].stream, ew_write_to_fd, (void *)(intptr_t)files[i].descriptor,
-                            ew_trace_pages(BUFFER), BUFFER));
+        bool refers = files[i].stream == &ew_trace_events;
+        must(ew_stream_init(files[i].stream, refers ? write_events : ew_write_to_fd,
+                            (void *)(intptr_t)files[i].descriptor, ew_trace_pages(BUFFER), BUFFER));
     }
 }
 

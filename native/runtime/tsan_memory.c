@@ -11,6 +11,15 @@ uintptr_t *ew_frames = before_start;
 #define LOAD EW_OP_LOAD
 #define STORE EW_OP_STORE
 
+void ew_accesses_hold(void) {
+    int64_t silent = ew_trace_silent_accesses();
+    ew_accesses_release();
+    if (silent < ew_accesses_left) {
+        ew_accesses_held = ew_accesses_left - silent;
+        ew_accesses_left = silent;
+    }
+}
+
 EW_COLD void ew_access_due(void) {
     if (ew_accesses_held > 0) {
         ew_accesses_held--;

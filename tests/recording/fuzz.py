@@ -19,6 +19,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -31,6 +32,9 @@ from eitherway.recording.layout import BLOCK_HEADER, BlockType
 from eitherway.recording.read import Recording
 from eitherway.recording.trace import read_trace, write_trace
 from eitherway.recording.write import RecordingWriter
+from eitherway.worlds.threads.events import Events, is_trace, parts
+from eitherway.worlds.threads.named import trace_of
+from eitherway.worlds.threads.trace_hash import trace_hash
 
 CORPUS = Path(__file__).with_name("corpus")
 PATIENCE = 20  # seconds for one recording of a few KB; only a hang takes that long
@@ -55,6 +59,8 @@ def seeds(place: Path) -> list[Files]:
     with RecordingWriter(place / "run", samples.MANIFEST, block_bytes=64) as only:
         only.stream("run").rows(BlockType.CHOICES, samples.CHOICES)
         only.stream("run").input(1, 0, bytes(300))
+    samples.write_thread_events(place / "traced", events=30)
+    samples.write_thread_events(place / "valued", events=9, values=True)
     return [
         {file.name: file.read_bytes() for file in path.iterdir()}
         for path in sorted(place.iterdir())
@@ -142,7 +148,7 @@ def lie(files: Files, dice: random.Random) -> None:
         if len(blocks[which]) >= BLOCK_HEADER.size:
             block = bytearray(blocks[which])
             offset, form = dice.choice(((4, "<H"), (6, "<H"), (8, "<I"), (12, "<I"), (16, "<I")))
-            value = dice.choice((*EXTREMES, *range(1, 36)))
+            value = dice.choice((*EXTREMES, *range(1, 40)))
             struct.pack_into(form, block, offset, value & (0xFFFF if form == "<H" else 2**32 - 1))
             blocks[which] = seal(bytes(block)) if dice.random() < 0.8 else bytes(block)
         files[name] = b"".join(blocks)
@@ -277,6 +283,8 @@ def _outcome(path: Path, *, incomplete: bool) -> str:
     try:
         check(path, incomplete=incomplete)
         with Recording.open(path, incomplete=incomplete) as recording:
+            if is_trace(recording):
+                return _of_events(recording)
             trace = read_trace(recording)
     except BadInput as refusal:
         return _kind(refusal, path)
@@ -284,6 +292,19 @@ def _outcome(path: Path, *, incomplete: bool) -> str:
         trace.actor(actor)
     for number in range(len(trace)):
         trace.operation(number)
+    return "good"
+
+
+def _of_events(recording: Recording) -> str:
+    """Read whole and part by part, it is the same; a trace can be made of it, and a hash."""
+    whole = Events.read(recording)
+    pieces = list(parts(recording, whole.names))
+    assert sum(len(piece.events) for piece in pieces) == len(whole.events)
+    assert len(trace_of(replace(whole, names=replace(whole.names, modules=())))) == len(
+        whole.events
+    )
+    if not recording.incomplete:
+        assert trace_hash(recording.path)
     return "good"
 
 

@@ -2,13 +2,23 @@
 """Recordings and traces for the tests of this folder."""
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from eitherway.model.trace import EDGE, OPERATION, VALUE, Place, Trace, TraceBuilder
+from eitherway.model.trace import (
+    EDGE,
+    NO_OPERATION,
+    OPERATION,
+    VALUE,
+    Place,
+    Table,
+    Trace,
+    TraceBuilder,
+)
 from eitherway.model.words import EdgeKind, OpFlag, OpKind, World
-from eitherway.recording.layout import BlockType
+from eitherway.recording.layout import TABLES, BlockType
 from eitherway.recording.manifest import Host, Manifest
 from eitherway.recording.trace import add_trace
 from eitherway.recording.write import RecordingWriter
@@ -66,6 +76,35 @@ def fill_sample(writer: RecordingWriter, operations: int = OPERATIONS) -> None:
     run.input(7, 1, INPUT)
     run.input(8, 0, b"")
     run.metadata(HOW, b"quickly")
+
+
+def write_thread_events(path: Path, *, events: int, values: bool = False) -> None:
+    """What a tracing runtime writes: two threads that store in turn."""
+    rows = np.zeros(events, dtype=TABLES[BlockType.THREAD_EVENTS])
+    rows["op"], rows["size"], rows["follows"] = OpKind.STORE, 4, NO_OPERATION
+    rows["address"] = 0x7F00_0000_0FFE + np.arange(events)
+    rows["step"], rows["thread"] = np.arange(events), np.arange(events) % 2
+    rows["site"] = 1 + np.arange(events) % 2
+    rows["op"][0], rows["address"][0], rows["thread"][0] = OpKind.START, 1, 0
+    asked = [(2 if values else 1, 2**32 - 1, 0, 2**64 - 1, 0, 2**64 - 1)]
+    stack = [(0x7F00_0000_0000, 0x7F00_0000_1000, 0, 1, 0x7F00_0000_1000)]
+    with RecordingWriter(path, MANIFEST, block_bytes=256) as writer:
+        names = writer.stream("names")
+        names.rows(BlockType.THREAD_ASKED, table(BlockType.THREAD_ASKED, asked))
+        names.rows(BlockType.THREAD_REGIONS, table(BlockType.THREAD_REGIONS, stack))
+        sites = table(BlockType.THREAD_FRAMES, [(0, 0), (0, 0x1234), (1, 0x5678)])
+        names.rows(BlockType.THREAD_FRAMES, sites)
+        if values:
+            late = table(BlockType.THREAD_CORRECTIONS, [(77, 1)])
+            names.rows(BlockType.THREAD_CORRECTIONS, late)
+            column = np.arange(events, dtype=TABLES[BlockType.THREAD_VALUES])
+            writer.stream("values").rows(BlockType.THREAD_VALUES, column)
+        writer.stream("events").rows(BlockType.THREAD_EVENTS, rows)
+
+
+def table(kind: BlockType, rows: Sequence[tuple[int, ...]]) -> Table:
+    """Rows of a table; reserved columns are no part of it."""
+    return np.array(rows, dtype=TABLES[kind])
 
 
 def random_trace(seed: int, operations: int) -> Trace:

@@ -141,7 +141,7 @@ def test_exit_codes_can_be_chosen(report: Report, args: list[str], code: int) ->
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ([], "the following arguments are required: FILE"),
+        ([], "give files of findings, or --trace DIR"),
         (["threads.json", "--fail-on", "safe"], "--fail-on: there is no class 'safe'"),
         (["threads.json", "--exitcode", "256"], "'256' is not an exit code"),
         (["threads.json", "--exitcode", "-1"], "--exitcode"),

@@ -114,11 +114,18 @@ def _trace_of(recording: "Recording", *, again: bool) -> "Trace":
     """The trace in the recording, or the one of its run, done again with a tracer around it."""
     from eitherway.recording.layout import BlockType
     from eitherway.recording.trace import has_trace, read_trace
+    from eitherway.worlds.threads.events import Events, is_trace
     from eitherway.worlds.threads.launch import fix_addresses
+    from eitherway.worlds.threads.named import trace_of
     from eitherway.worlds.threads.recorded import is_made_here, is_run, load
     from eitherway.worlds.threads.traced import traced
 
     kinds = {BlockType[name.upper()] for e in recording.manifest.streams for name in e.holds}
+    if is_trace(recording):
+        events = Events.read(recording)
+        if only := events.names.asked.only():
+            recording.lose("trace", f"the trace has only {' and '.join(only)}")
+        return trace_of(events)
     if has_trace(kinds) or not is_run(kinds):
         return read_trace(recording)
     if not (again or is_made_here(recording)):

@@ -4,9 +4,10 @@
 import argparse
 
 from eitherway.cli import arguments, findings_list, output
-from eitherway.errors import UsageError
+from eitherway.errors import Exit, UsageError
 from eitherway.findings.document import load
 from eitherway.model.finding import Document
+from eitherway.model.text import printable
 from eitherway.report import REPORTS, report
 
 HELP = "merge saved findings and show them"
@@ -16,10 +17,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
     parser.add_argument(
         "files",
-        nargs="+",
+        nargs="*",
         metavar="FILE",
         type=arguments.file_name,
         help="findings written with --json ('-': stdin)",
+    )
+    parser.add_argument(
+        "--trace",
+        metavar="DIR",
+        type=arguments.file_name,
+        help="list the operations of a run that was traced instead",
+    )
+    parser.add_argument(
+        "--incomplete", action="store_true", help="of a trace that was broken off, what is whole"
     )
     parser.add_argument(
         "--format", choices=tuple(REPORTS), default="text", help="form of the report"
@@ -37,6 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, merge, report."""
     _check(args)
+    if args.trace:
+        return _list(args.trace, args.output, incomplete=args.incomplete)
     plan = findings_list.plan_of(args)
     documents = [load(name) for name in args.files]
     findings = (finding for document in documents for finding in document.findings)
@@ -46,11 +58,28 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
+    if bool(args.files) == bool(args.trace):
+        raise UsageError("give files of findings, or --trace DIR")
+    if args.incomplete and not args.trace:
+        raise UsageError("--incomplete is about traces; findings are whole")
     if args.files.count("-") > 1:
         raise UsageError("standard input ('-') can be read only once")
     if args.json == "-" and args.output == "-" and args.format != "text":
         raise UsageError("--json - and --format json both write to standard output; drop one")
     output.check_target(args.output)
+
+
+def _list(directory: str, target: str, *, incomplete: bool) -> int:
+    # late: NumPy and the symbols are not needed for findings
+    from eitherway.recording.read import Recording
+    from eitherway.worlds.threads.listing import listing
+
+    with Recording.open(directory, incomplete=incomplete) as recording:
+        lines = (f"{printable(line)}\n" for line in listing(recording))
+        output.write_file(target, lambda file: file.writelines(lines))
+        for loss in recording.losses:
+            output.say(loss)
+    return Exit.OK
 
 
 def _show(args: argparse.Namespace, plan: findings_list.Plan, result: findings_list.Result) -> None:

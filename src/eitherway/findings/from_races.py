@@ -10,7 +10,7 @@ from eitherway.model.finding import Finding, FoundOperation, Frame, Source
 from eitherway.model.identity import identified
 from eitherway.model.race import Race
 from eitherway.model.trace import Operation, Trace
-from eitherway.model.words import ACCESSES, OpFlag, OpKind, World
+from eitherway.model.words import ACCESSES, OP_WORDS, OpFlag, OpKind, World
 
 
 def findings_of(
@@ -87,25 +87,9 @@ class _Names:
         return f"process{name} (pid {actor.native_id})" if actor.native_id else f"process{name}"
 
 
-_WORDS = {
-    OpKind.LOAD: "read",
-    OpKind.STORE: "write",
-    OpKind.UPDATE: "update",
-    OpKind.ACQUIRE: "lock",
-    OpKind.RELEASE: "unlock",
-    OpKind.WAIT: "wait",
-    OpKind.WAKE: "wake-up",
-    OpKind.START: "start",
-    OpKind.BEGIN: "begin",
-    OpKind.END: "end",
-    OpKind.JOIN: "join",
-    OpKind.OTHER: "call",
-}
-
-
 def op_words(operation: Operation, world: World) -> str:
     """What an operation does: "atomic write of size 4", "try-lock", "wait"."""
-    words = _WORDS[operation.kind]
+    words = OP_WORDS[operation.kind]
     if operation.kind is OpKind.ACQUIRE:
         words = ("try-" if operation.flags & OpFlag.TRY else "") + words
         return f"read {words}" if operation.flags & OpFlag.SHARED else words

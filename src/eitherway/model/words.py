@@ -88,6 +88,22 @@ class OpKind(IntEnum):
     OTHER = 32  # keeps its place in the order, touches nothing we model
 
 
+OP_WORDS = {
+    OpKind.LOAD: "read",
+    OpKind.STORE: "write",
+    OpKind.UPDATE: "update",
+    OpKind.ACQUIRE: "lock",
+    OpKind.RELEASE: "unlock",
+    OpKind.WAIT: "wait",
+    OpKind.WAKE: "wake-up",
+    OpKind.START: "start",
+    OpKind.BEGIN: "begin",
+    OpKind.END: "end",
+    OpKind.JOIN: "join",
+    OpKind.OTHER: "call",
+}
+
+
 class OpFlag(IntFlag):
     """Properties of one operation."""
 

@@ -53,6 +53,7 @@ class BlockType(IntEnum):
     THREAD_MODULES = 34
     THREAD_VALUES = 35
     THREAD_REGIONS = 36
+    THREAD_CORRECTIONS = 38
     THREAD_ASKED = 37
 
 
@@ -73,6 +74,7 @@ class MessageType(IntEnum):
 BLOCK_HEADER = struct.Struct("<4sHHIIII")
 THREAD_EVENT = struct.Struct("<QQIIIIBBBBI")
 THREAD_VALUE = struct.Struct("<Q")
+THREAD_CORRECTION = struct.Struct("<QII")
 THREAD_FRAME = struct.Struct("<IIQ")
 THREAD_REGION = struct.Struct("<QQIIQ")
 THREAD_ASKED = struct.Struct("<IIQQQQ")
@@ -199,6 +201,14 @@ TABLES: dict[BlockType, np.dtype[Any]] = {
             "formats": ["<u8", "<u8", "<u4", "<u4", "<u8"],
             "offsets": [0, 8, 16, 20, 24],
             "itemsize": 32,
+        }
+    ),
+    BlockType.THREAD_CORRECTIONS: np.dtype(
+        {
+            "names": ["value", "event"],
+            "formats": ["<u8", "<u4"],
+            "offsets": [0, 8],
+            "itemsize": 16,
         }
     ),
     BlockType.THREAD_ASKED: np.dtype(

@@ -42,26 +42,41 @@ class Names:
     sites: Table  # each with its caller's
     modules: tuple[Module, ...]
     regions: Table
+    corrections: Table  # of values, by event
 
     @classmethod
     def read(cls, recording: Recording) -> "Names":
         """Refuses what does not fit together."""
-        kinds = (BlockType.THREAD_ASKED, BlockType.THREAD_FRAMES, BlockType.THREAD_REGIONS)
-        asked, sites, regions = recording.tables(*kinds).values()
+        kinds = (
+            BlockType.THREAD_ASKED,
+            BlockType.THREAD_FRAMES,
+            BlockType.THREAD_REGIONS,
+            BlockType.THREAD_CORRECTIONS,
+        )
+        asked, sites, regions, corrections = recording.tables(*kinds).values()
         if len(asked) != 1:
             raise refusals.no_trace(recording.path, "nothing that a trace of threads begins with")
-        if not len(sites) or np.any(sites["caller"][1:] >= np.arange(1, len(sites))):
+        before = np.maximum(np.arange(len(sites)), 1)  # the first is its own caller
+        if not len(sites) or np.any(sites["caller"] >= before):
             raise refusals.broken_tables(recording.path, "a call site comes before its caller")
         if np.any(regions["lo"] >= regions["hi"]) or np.any(np.diff(regions["event"]) < 0):
             raise refusals.broken_tables(recording.path, "a region is empty or out of turn")
         request = _request(asked[0], recording.path)
-        return cls(request, sites, tuple(_modules(recording)), regions)
+        modules = tuple(_modules(recording))
+        return cls(request, sites, modules, regions, np.sort(corrections, order="event"))
+
+    def corrected(self, values: Table, first: int) -> Table:
+        """The values of the events from this number on, as they turned out to be."""
+        rows = self.corrections
+        begin, end = np.searchsorted(rows["event"], [first, first + len(values)])
+        result: Table = values.copy()
+        result[rows["event"][begin:end] - first] = rows["value"][begin:end]
+        return result
 
 
 def is_trace(recording: Recording) -> bool:
     """Whether the recording is one that a tracing runtime wrote."""
-    held = (name for entry in recording.manifest.streams for name in entry.holds)
-    return BlockType.THREAD_EVENTS.name.lower() in held
+    return next(recording.blocks(BlockType.THREAD_ASKED), None) is not None
 
 
 def _request(row: np.void, path: Path) -> TraceRequest:
@@ -100,11 +115,13 @@ class Events:
         names = Names.read(recording)
         kinds = (BlockType.THREAD_EVENTS, BlockType.THREAD_VALUES)
         events, values = recording.tables(*kinds).values()
-        has_values = names.asked.depth is Depth.VALUES
-        if len(values) != (len(events) if has_values else 0):
+        expected = len(events) if names.asked.depth is Depth.VALUES else 0
+        if recording.incomplete:  # values are written before their events
+            values = values[:expected]
+        if len(values) != expected:
             raise refusals.broken_tables(recording.path, "the values do not match the events")
         _Door(names, recording.path).check(events)
-        return cls(names, events, values if has_values else None)
+        return cls(names, events, names.corrected(values, 0) if expected else None)
 
 
 def parts(recording: Recording, names: Names) -> Iterator[Events]:
@@ -115,7 +132,7 @@ def parts(recording: Recording, names: Names) -> Iterator[Events]:
     first = 0
     for events in _gathered(recording):
         door.check(events)
-        column = values.take(len(events)) if has_values else None
+        column = names.corrected(values.take(len(events)), first) if has_values else None
         yield Events(names, events, column, first)
         first += len(events)
 

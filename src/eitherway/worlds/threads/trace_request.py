@@ -48,6 +48,15 @@ class TraceRequest:
         if not 0 <= self.start < self.stop <= _U64:
             raise ValueError(f"no steps: from {self.start} to {self.stop}")
 
+    def only(self) -> list[str]:
+        """What a trace of this has instead of all operations; empty when it has them all."""
+        words = {
+            "synchronisation": self.depth is Depth.SYNC,
+            f"steps {self.start} to {self.stop - 1}": (self.start, self.stop) != (0, _U64),
+            f"accesses to {self.where.low:#x} to {self.where.high - 1:#x}": self.where != Where(),
+        }
+        return [what for what, so in words.items() if so]
+
     def options(self) -> dict[str, int]:
         """For the runtime, as native/runtime/options.c names them; what is usual is left out."""
         told = {
