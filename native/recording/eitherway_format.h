@@ -365,12 +365,53 @@ struct ew_family_head {
   uint64_t used; /* Slots that were asked for; more than there are, when some were refused. */
   uint64_t switches; /* Entries of a schedule that fit into an area. */
   uint64_t inputs; /* Of items that fit into an area. [bytes] */
+  uint64_t found_room; /* Rows of what is found; set by the other end. */
+  uint64_t found; /* Rows that were asked for; more than there are, when some were left out. */
+  uint64_t found_again; /* How often something was found that this run had told already. */
+  uint64_t forgotten; /* How often a process forgot the past, for want of numbers: races across that are missed. */
 };
-_Static_assert(sizeof(struct ew_family_head) == 32, "family_head");
+_Static_assert(sizeof(struct ew_family_head) == 64, "family_head");
 _Static_assert(offsetof(struct ew_family_head, room) == 0, "family_head.room");
 _Static_assert(offsetof(struct ew_family_head, used) == 8, "family_head.used");
 _Static_assert(offsetof(struct ew_family_head, switches) == 16, "family_head.switches");
 _Static_assert(offsetof(struct ew_family_head, inputs) == 24, "family_head.inputs");
+_Static_assert(offsetof(struct ew_family_head, found_room) == 32, "family_head.found_room");
+_Static_assert(offsetof(struct ew_family_head, found) == 40, "family_head.found");
+_Static_assert(offsetof(struct ew_family_head, found_again) == 48, "family_head.found_again");
+_Static_assert(offsetof(struct ew_family_head, forgotten) == 56, "family_head.forgotten");
+
+/* An access that conflicts with an earlier one, when nothing orders them. Of one run, each pair of places once. The rows of a survey are those of all its runs. */
+struct ew_found_row {
+  uint64_t seed; /* Of the run. */
+  uint64_t step; /* Of the later access. */
+  uint64_t address; /* Where it begins. */
+  uint64_t pc; /* Return address of its call of the runtime. */
+  uint64_t module; /* Address at which the program lies. */
+  uint32_t past_segment; /* Of the earlier access: what its thread did between two releases. */
+  uint32_t size; /* Of the later access. [bytes] */
+  uint32_t thread; /* Of the later access. */
+  uint32_t past_thread; /* Of the earlier one. */
+  uint32_t slot; /* Which process. */
+  uint8_t kind; /* 1: race; 2: memory that was given back earlier, in order. */
+  uint8_t op; /* OpKind of the later access. */
+  uint8_t past_op; /* OpKind of the earlier one: LOAD or STORE. */
+  uint8_t reserved; /* 0. */
+};
+_Static_assert(sizeof(struct ew_found_row) == 64, "found_row");
+_Static_assert(offsetof(struct ew_found_row, seed) == 0, "found_row.seed");
+_Static_assert(offsetof(struct ew_found_row, step) == 8, "found_row.step");
+_Static_assert(offsetof(struct ew_found_row, address) == 16, "found_row.address");
+_Static_assert(offsetof(struct ew_found_row, pc) == 24, "found_row.pc");
+_Static_assert(offsetof(struct ew_found_row, module) == 32, "found_row.module");
+_Static_assert(offsetof(struct ew_found_row, past_segment) == 40, "found_row.past_segment");
+_Static_assert(offsetof(struct ew_found_row, size) == 44, "found_row.size");
+_Static_assert(offsetof(struct ew_found_row, thread) == 48, "found_row.thread");
+_Static_assert(offsetof(struct ew_found_row, past_thread) == 52, "found_row.past_thread");
+_Static_assert(offsetof(struct ew_found_row, slot) == 56, "found_row.slot");
+_Static_assert(offsetof(struct ew_found_row, kind) == 60, "found_row.kind");
+_Static_assert(offsetof(struct ew_found_row, op) == 61, "found_row.op");
+_Static_assert(offsetof(struct ew_found_row, past_op) == 62, "found_row.past_op");
+_Static_assert(offsetof(struct ew_found_row, reserved) == 63, "found_row.reserved");
 
 /* One process, from its start or fork to its end or the next program that it becomes. */
 struct ew_member {

@@ -14,8 +14,8 @@ struct barrier {
 _Static_assert(sizeof(struct barrier) <= sizeof(pthread_barrier_t), "does not fit");
 
 static void tell(unsigned op, struct barrier *barrier, const void *pc) {
-    if (UNLIKELY(ew_tracing))
-        ew_trace(op, EW_FLAG_CUMULATIVE, barrier, sizeof(pthread_barrier_t), pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell(op, EW_FLAG_CUMULATIVE, barrier, sizeof(pthread_barrier_t), pc);
 }
 
 EW_EXPORT int pthread_barrier_init(pthread_barrier_t *handle,

@@ -51,9 +51,8 @@ int ew_cond_wait(pthread_cond_t *handle, struct ew_mutex *mutex, int64_t deadlin
         return error;
     enum ew_woken woken = condition->shared ? wait_shared(condition, wakes, deadline)
                                             : wait_private(condition, deadline, pc);
-    if (UNLIKELY(ew_tracing))
-        ew_trace(EW_OP_WAIT, woken == EW_TIMED_OUT ? EW_FLAG_FAILED : 0, handle, sizeof *handle,
-                 pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell(EW_OP_WAIT, woken == EW_TIMED_OUT ? EW_FLAG_FAILED : 0, handle, sizeof *handle, pc);
     error = ew_mutex_take(mutex, EW_NEVER, pc);
     ew_testcancel(); // with the mutex taken, as POSIX wants it
     return error ? error : woken == EW_TIMED_OUT ? ETIMEDOUT : 0;
@@ -61,8 +60,8 @@ int ew_cond_wait(pthread_cond_t *handle, struct ew_mutex *mutex, int64_t deadlin
 
 int ew_cond_wake(pthread_cond_t *handle, bool all, const void *pc) {
     ew_point(EW_WHY_SYNC);
-    if (UNLIKELY(ew_tracing))
-        ew_trace(EW_OP_WAKE, 0, handle, sizeof *handle, pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell(EW_OP_WAKE, 0, handle, sizeof *handle, pc);
     struct ew_cond *condition = (struct ew_cond *)handle;
     if (condition->shared)
         __atomic_fetch_add(&condition->wakes, 1, __ATOMIC_RELEASE);

@@ -81,23 +81,31 @@ static void *map(int descriptor, uintptr_t place, uint64_t size, uint64_t offset
     return (void *)address;
 }
 
-static uint64_t slots_size(const struct ew_family_head *head) {
-    uint64_t size = sizeof *head + head->room * sizeof(struct slot);
+static uint64_t pages(uint64_t size) {
     return (size + 4095) & ~4095ul;
+}
+
+static uint64_t slots_size(const struct ew_family_head *head) {
+    return pages(sizeof *head + head->room * sizeof(struct slot));
+}
+
+static uint64_t rows_size(const struct ew_family_head *head) {
+    return pages(head->found_room * sizeof(struct ew_found_row));
 }
 
 static void map_slots(struct family *family, int descriptor, bool writable) {
     struct ew_family_head head;
     if (raw6(SYS_pread64, descriptor, (long)&head, sizeof head, 0, 0, 0) != sizeof head)
         ew_cannot("the memory of the run is not there");
-    family->head = map(descriptor, family->place, slots_size(&head), 0, writable);
+    family->head =
+        map(descriptor, family->place, slots_size(&head) + rows_size(&head), 0, writable);
     family->slots = (struct slot *)(family->head + 1);
 }
 
 static void map_area(struct family *family, int descriptor, uint32_t number, bool writable) {
     const struct ew_family_head *head = family->head;
     uint64_t size = head->switches * sizeof(struct ew_schedule_switch) + head->inputs;
-    uint64_t offset = slots_size(head) + number * size;
+    uint64_t offset = slots_size(head) + rows_size(head) + number * size;
     uintptr_t place = family->place + (PLACE_OF_AREA - PLACE);
     family->area = map(descriptor, place, size, offset, writable);
 }
@@ -177,6 +185,28 @@ void ew_family_start(int count, char **arguments) {
 
 static uint32_t number_of(const struct slot *slot) {
     return noted.head ? (uint32_t)(slot - noted.slots) : NONE;
+}
+
+// --- what is found
+
+struct ew_found_row *ew_family_row(void) {
+    struct ew_family_head *head = noted.head;
+    uint64_t number = head ? __atomic_fetch_add(&head->found, 1, __ATOMIC_RELAXED) : 0;
+    if (!head || number >= head->found_room)
+        return NULL;
+    struct ew_found_row *rows = (struct ew_found_row *)((char *)head + slots_size(head));
+    rows[number] = (struct ew_found_row){.seed = told->seed, .slot = number_of(own)};
+    return &rows[number];
+}
+
+void ew_family_found_again(void) {
+    if (noted.head)
+        __atomic_fetch_add(&noted.head->found_again, 1, __ATOMIC_RELAXED);
+}
+
+void ew_family_forgot(void) {
+    if (noted.head)
+        __atomic_fetch_add(&noted.head->forgotten, 1, __ATOMIC_RELAXED);
 }
 
 static uint32_t used(const struct family *family) {
@@ -362,6 +392,7 @@ static void write_text(void) {
     at = stpcpy(at, told->scheduler);
     at = number(at, ":seed=", mix(told->seed, created));
     at = number(at, ":ordinal=", created);
+    at = told->detect ? stpcpy(at, ":detect=1") : at;
     if (noted.head) {
         at = number(at, ":parent=", number_of(own));
         at = stpcpy(stpcpy(at, ":family="), noted.path);

@@ -39,6 +39,11 @@ size_t ew_family_environment_room(char *const variables[]);
 char *const *ew_family_environment(char *const variables[], char *into[]);
 void ew_family_becoming(bool becomes); // another program, by exec; or it does not, after all
 
+// A row to be filled with what was found, of this process; NULL: there is no more room.
+struct ew_found_row *ew_family_row(void);
+void ew_family_found_again(void);
+void ew_family_forgot(void); // the past: see clocks.c
+
 void ew_family_numbers(pid_t told, pid_t own); // of this process
 void ew_family_ended(pid_t own, int status);   // that of a member, or this process if 0
 pid_t ew_family_own(pid_t told);               // 0: no member

@@ -92,8 +92,8 @@ static long wait(const uint32_t *word, uint32_t value, int64_t deadline, uint32_
         ;
     if (!self.woken)
         drop(&self);
-    if (UNLIKELY(ew_tracing))
-        ew_trace(EW_OP_WAIT, self.woken ? 0 : EW_FLAG_FAILED, word, sizeof *word, pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell(EW_OP_WAIT, self.woken ? 0 : EW_FLAG_FAILED, word, sizeof *word, pc);
     return self.woken ? 0 : -ETIMEDOUT;
 }
 
@@ -113,8 +113,8 @@ static long timed_wait(const struct ew_futex_call *call, uint32_t bits) {
 // --- waking
 
 static void tell_wake(const struct ew_futex_call *call, const uint32_t *word) {
-    if (UNLIKELY(ew_tracing))
-        ew_trace(EW_OP_WAKE, 0, word, sizeof *word, call->pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell(EW_OP_WAKE, 0, word, sizeof *word, call->pc);
 }
 
 // Without FUTEX_PRIVATE_FLAG there may be waiters in other processes, whom the kernel knows.

@@ -10,8 +10,8 @@ struct guard {
 };
 
 static void tell(unsigned op, struct guard *guard, const void *pc, int order) {
-    if (UNLIKELY(ew_tracing))
-        ew_trace_atomic(op, &guard->done, sizeof guard->done, pc, order);
+    if (UNLIKELY(ew_watched))
+        ew_tell_atomic(op, &guard->done, sizeof guard->done, pc, order);
 }
 
 static void finish(struct guard *guard, bool done) {

@@ -35,7 +35,7 @@ __attribute__((used)) void ew_loading_leave(void) {
         return;
     owner = NULL;
     ew_uninterrupted = false;
-    if (UNLIKELY(ew_tracing))
+    if (UNLIKELY(ew_watched))
         ew_trace_modules();
     ew_wake_all(&owner);
 }

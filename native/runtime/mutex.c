@@ -29,8 +29,8 @@ static bool is_robust(const struct ew_mutex *mutex) {
 }
 
 static void tell(unsigned op, unsigned flags, const struct ew_mutex *mutex, const void *pc) {
-    if (UNLIKELY(ew_tracing))
-        ew_trace(op, flags, mutex, sizeof(pthread_mutex_t), pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell(op, flags, mutex, sizeof(pthread_mutex_t), pc);
 }
 
 // --- robust mutexes: who takes one after its owner has ended learns of it

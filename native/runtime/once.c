@@ -23,8 +23,8 @@ struct run {
 };
 
 static void finish(struct run *run) {
-    if (UNLIKELY(ew_tracing) && run->becomes == DONE)
-        ew_trace(EW_OP_WAKE, 0, run->once, sizeof *run->once, run->pc);
+    if (UNLIKELY(ew_watched) && run->becomes == DONE)
+        ew_tell(EW_OP_WAKE, 0, run->once, sizeof *run->once, run->pc);
     *run->once = run->becomes;
     ew_wake_all(run->once);
 }
@@ -46,8 +46,8 @@ static int do_once(pthread_once_t *once, void (*function)(void), const void *pc)
         ew_wait(once, EW_NEVER);
     if (*once != DONE)
         run_it(once, function, pc);
-    else if (UNLIKELY(ew_tracing))
-        ew_trace(EW_OP_WAIT, 0, once, sizeof *once, pc);
+    else if (UNLIKELY(ew_watched))
+        ew_tell(EW_OP_WAIT, 0, once, sizeof *once, pc);
     return 0;
 }
 

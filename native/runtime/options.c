@@ -25,6 +25,7 @@ static const struct {
     FIELD("seed", seed),
     FIELD("parent", parent),
     FIELD("ordinal", ordinal),
+    FIELD("detect", detect),
     FIELD("server", server),
     FIELD("threads", threads),
     FIELD("until", until),

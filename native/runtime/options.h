@@ -19,6 +19,7 @@ struct ew_options {
     uint32_t threads;   // to make ready before the program starts
     uint64_t until;     // of a replay: the recording ends behind this step; 0: with the program
     bool tied;          // end when the parent does
+    bool detect;        // look for races
     struct ew_trace_request trace;
 };
 

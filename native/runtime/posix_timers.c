@@ -181,8 +181,8 @@ EW_EXPORT int timer_settime(timer_t handle, int flags, const struct itimerspec *
     ew_point(EW_WHY_SYNC);
     if (old)
         ew_timer_show(&timer->timer, old);
-    if (UNLIKELY(ew_tracing) && timer->notify == SIGEV_THREAD)
-        ew_trace(EW_OP_WAKE, EW_FLAG_CUMULATIVE, timer, 1, PC);
+    if (UNLIKELY(ew_watched) && timer->notify == SIGEV_THREAD)
+        ew_tell(EW_OP_WAKE, EW_FLAG_CUMULATIVE, timer, 1, PC);
     timer->overrun = 0;
     ew_timer_set(&timer->timer, timer->clock, flags & TIMER_ABSTIME, new);
     ew_timers_set();

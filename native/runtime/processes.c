@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork, exec and their kin, called by any thread.
+#include "clocks.h"
 #include "descriptors.h"
 #include "family.h"
 #include "input.h"
@@ -35,6 +36,7 @@ static void real(void **function, const char *name) {
 static void in_child(void) {
     ew_trace_stop();
     ew_scheduler_forked();
+    ew_clocks_forked();
     ew_outside_forked();
     ew_threads_forked();
     ew_signals_forked();

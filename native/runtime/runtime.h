@@ -35,6 +35,15 @@ enum ew_woken { EW_WOKEN, EW_TIMED_OUT };
 
 #define EW_NEVER INT64_MAX // a deadline: nanoseconds of the virtual clock
 
+// What a thread knows of the others: see clocks.h.
+struct ew_times {
+    struct ew_vector *clock;  // NULL: nobody looks for races
+    struct ew_vector *loaded; // released to what it has loaded relaxedly: known after a fence
+    struct ew_vector *fenced; // what it knew at its last releasing fence
+    struct ew_vector *woken;  // what the wake knew that ended its last wait
+    uint32_t slot, segment, thread;
+};
+
 struct ew_thread {
     void *sp;          // while it is not running
     uint64_t fs;       // its thread pointer: glibc's TCB, also its pthread_t
@@ -75,6 +84,7 @@ struct ew_thread {
     uintptr_t *frames_base;
     void **specific;         // values of pthread keys; NULL until the first is set
     struct ew_mutex *robust; // robust mutexes that it holds
+    struct ew_times times;
     struct ew_life life;
 };
 
@@ -209,17 +219,31 @@ void ew_clock_begin(void); // from zero again, and recorded
 int64_t ew_deadline(clockid_t clock, const struct timespec *when);
 int64_t ew_deadline_in(const struct timespec *length);
 
-// --- trace.c: notes down what happens, for whoever asked for a trace
+// --- telling.c: what happens, for whoever watches
 //
 // An operation is told at the moment it takes effect. `op` and `flags` are numbers of
 // eitherway_format.h. A lock is ACQUIREd and RELEASEd, by readers with EW_FLAG_SHARED. What is no
 // lock WAITs (told when the wait is over) and WAKEs (told before anybody is woken); a wake that
 // counts together with others, such as an arrival at a barrier, has EW_FLAG_CUMULATIVE.
+extern bool ew_watched; // somebody wants to be told
+void ew_tell(unsigned op, unsigned flags, const void *object, size_t size, const void *pc);
+void ew_forget_wake(void); // the running thread's next WAIT follows no single WAKE
+void ew_tell_atomic(unsigned op, const void *object, size_t size, const void *pc, int order);
+void ew_tell_fence(int order, const void *pc);
+void ew_tell_life(unsigned op, struct ew_thread *other, const void *pc);
+void ew_tell_access(unsigned op, const void *address, size_t size, const void *pc); // a plain one
+
+extern bool ew_detecting; // races are looked for
+void ew_detect(void);
+void ew_detect_access(unsigned op, const void *address, size_t size, const void *pc);
+
+// --- trace.c: the same, written down
 extern bool ew_tracing;
 void ew_trace(unsigned op, unsigned flags, const void *object, size_t size, const void *pc);
 void ew_trace_atomic(unsigned op, const void *object, size_t size, const void *pc, int order);
+void ew_trace_fence(int order, const void *pc);
 void ew_trace_life(unsigned op, const struct ew_thread *other, const void *pc);
-void ew_trace_access(unsigned op, const void *object, size_t size, const void *pc); // a plain one
+void ew_trace_access(unsigned op, unsigned flags, const void *object, size_t size, const void *pc);
 int64_t ew_trace_silent_accesses(void); // plain accesses from now on that are not to be told
 void ew_trace_finish(void);
 void ew_trace_stop(void);  // from here on nothing is told

@@ -21,8 +21,8 @@ _Static_assert(offsetof(struct rwlock, kind) == offsetof(pthread_rwlock_t, __dat
 enum side { READ = EW_FLAG_SHARED, WRITE = 0 };
 
 static void tell(unsigned op, unsigned flags, struct rwlock *lock, const void *pc) {
-    if (UNLIKELY(ew_tracing))
-        ew_trace(op, flags, lock, sizeof(pthread_rwlock_t), pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell(op, flags, lock, sizeof(pthread_rwlock_t), pc);
 }
 
 // A reader may come in beside readers even while a writer waits, because it may be one of them;

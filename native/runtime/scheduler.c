@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may run, who waits for what, and the switch between them.
+#include "clocks.h"
 #include "due.h"
 #include "runtime.h"
 #include "schedule.h"
@@ -84,6 +85,8 @@ void ew_thread_add(struct ew_thread *thread) {
 }
 
 void ew_thread_forget(struct ew_thread *thread) {
+    if (ew_detecting)
+        ew_clocks_forget(thread);
     struct ew_thread *last = threads[--thread_count];
     threads[thread->known_at] = last;
     last->known_at = thread->known_at;
@@ -98,6 +101,8 @@ static void switch_to(struct ew_thread *next) {
     previous->frames = ew_frames;
     ew_frames = next->frames;
     ew_self = next;
+    if (ew_detecting)
+        ew_clocks_switched();
     ew_switch(&previous->sp, next->sp, next->fs);
     ew_signals_switched();
 }
@@ -209,6 +214,8 @@ void ew_unblock(struct ew_thread *thread, bool timed_out) {
     dequeue(thread);
     thread->timed_out = timed_out;
     thread->woken_by = ew_tracing && !timed_out ? ew_trace_position() : UINT32_MAX;
+    if (ew_detecting && !timed_out)
+        ew_clocks_woken(thread);
     if (thread->deadline != EW_NEVER)
         ew_deadlines--;
     ew_make_ready(thread);

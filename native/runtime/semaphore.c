@@ -32,8 +32,8 @@ static bool take(struct semaphore *semaphore, const void *pc) {
             return false;
     while (!__atomic_compare_exchange_n(&semaphore->value, &value, value - 1, false,
                                         __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
-    if (UNLIKELY(ew_tracing))
-        ew_trace(EW_OP_WAIT, EW_FLAG_WILDCARD, semaphore, sizeof(sem_t), pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell(EW_OP_WAIT, EW_FLAG_WILDCARD, semaphore, sizeof(sem_t), pc);
     return true;
 }
 
@@ -48,8 +48,8 @@ static enum ew_woken wait_once(struct semaphore *semaphore, int64_t deadline, co
 }
 
 static int not_taken(struct semaphore *semaphore, unsigned flags, int error, const void *pc) {
-    if (UNLIKELY(ew_tracing))
-        ew_trace(EW_OP_WAIT, EW_FLAG_FAILED | flags, semaphore, sizeof(sem_t), pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell(EW_OP_WAIT, EW_FLAG_FAILED | flags, semaphore, sizeof(sem_t), pc);
     return fail(error);
 }
 
@@ -118,8 +118,8 @@ EW_EXPORT int sem_post(sem_t *handle) {
     ew_point(EW_WHY_SYNC);
     if (!add(semaphore))
         return fail(EOVERFLOW);
-    if (UNLIKELY(ew_tracing))
-        ew_trace(EW_OP_WAKE, EW_FLAG_CUMULATIVE, semaphore, sizeof *handle, PC);
+    if (UNLIKELY(ew_watched))
+        ew_tell(EW_OP_WAKE, EW_FLAG_CUMULATIVE, semaphore, sizeof *handle, PC);
     if (semaphore->waiting)
         ew_wake_all(semaphore); // one of them, or somebody who comes now, takes it
     if (semaphore->sharing)

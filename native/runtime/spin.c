@@ -8,8 +8,8 @@
 #define FREE 0
 
 static void tell(unsigned op, unsigned flags, pthread_spinlock_t *lock, const void *pc) {
-    if (UNLIKELY(ew_tracing))
-        ew_trace(op, flags, (const void *)lock, sizeof *lock, pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell(op, flags, (const void *)lock, sizeof *lock, pc);
 }
 
 EW_EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int sharing) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacks that threads run on, each with its shadow of return addresses.
 #include "stacks.h"
+#include "shadow.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -141,6 +142,8 @@ int ew_stack_create(struct ew_thread *thread, const pthread_attr_t *attributes) 
         (uintptr_t *)(thread->stack + size);
     thread->stack_size = size;
     thread->owns_stack = true;
+    if (ew_detecting)
+        ew_shadow_fresh((uintptr_t)thread->stack, size, false);
     return 0;
 }
 

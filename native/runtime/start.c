@@ -9,6 +9,7 @@
 #include "runtime.h"
 #include "schedule.h"
 #include "server.h"
+#include "shadow.h"
 #include "signals.h"
 #include "threads.h"
 #include "tsan_reports.h"
@@ -81,6 +82,7 @@ static void start(int count, char **arguments, char **environment) {
     ew_specific_start(&first_thread);
     ew_stdio_start();
     ew_clock_start();
+    ew_shadow_start();
     ew_scheduler_start(&first_thread);
     ew_running = true;
 }
@@ -105,6 +107,8 @@ void ew_begin(void) {
     ew_pids_begin();
     if (options.until)
         ew_schedule_until = options.until;
+    if (options.detect)
+        ew_detect();
     if (options.trace.directory >= 0)
         ew_trace_start(&options.trace);
     ew_scheduler_begin(options.scheduler, options.seed);

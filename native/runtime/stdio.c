@@ -174,8 +174,8 @@ void ew_stream_unlock(FILE *stream) {
 }
 
 static void tell(unsigned op, unsigned flags, FILE *stream, const void *pc) {
-    if (UNLIKELY(ew_tracing))
-        ew_trace(op, flags, stream, sizeof *stream, pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell(op, flags, stream, sizeof *stream, pc);
 }
 
 EW_EXPORT void flockfile(FILE *stream) {

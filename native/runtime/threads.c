@@ -161,8 +161,8 @@ EW_EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes
     running_threads++;
     ew_thread_add(thread);
     ew_donor_number(thread->donor, ew_thread_number(thread));
-    if (UNLIKELY(ew_tracing))
-        ew_trace_life(EW_OP_START, thread, PC);
+    if (UNLIKELY(ew_watched))
+        ew_tell_life(EW_OP_START, thread, PC);
     ew_point(EW_WHY_START);
     return 0;
 }
@@ -171,8 +171,8 @@ __attribute__((used)) void ew_thread_main(void) {
     ew_signals_switched();
     if (ew_self->life.attention)
         ew_attend(true);
-    if (UNLIKELY(ew_tracing))
-        ew_trace_life(EW_OP_BEGIN, ew_self, (char *)ew_self->function + 1);
+    if (UNLIKELY(ew_watched))
+        ew_tell_life(EW_OP_BEGIN, ew_self, (char *)ew_self->function + 1);
     ew_self->result = ew_self->function(ew_self->argument);
     ew_thread_over();
 }
@@ -188,8 +188,8 @@ _Noreturn void ew_thread_over(void) {
         exit(0); // POSIX: as if the last thread had called it
     ew_signals_end(self);
     ew_mutexes_of_ending();
-    if (UNLIKELY(ew_tracing))
-        ew_trace_life(EW_OP_END, self, (char *)self->function + 1);
+    if (UNLIKELY(ew_watched))
+        ew_tell_life(EW_OP_END, self, (char *)self->function + 1);
     ew_wake_all(self);
     remove_remains();
     if (self->detached) {
@@ -230,8 +230,8 @@ static int join(pthread_t handle, void **result, int64_t deadline, const void *p
         ew_testcancel();
         return ETIMEDOUT;
     }
-    if (UNLIKELY(ew_tracing))
-        ew_trace_life(EW_OP_JOIN, thread, pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell_life(EW_OP_JOIN, thread, pc);
     if (result)
         *result = thread->result;
     thread_destroy(thread);

@@ -73,9 +73,9 @@ static void *serve(void *argument) {
         while (!due)
             ew_wait(&due, EW_NEVER);
         struct ew_timer_call *of = take_first();
-        ew_self->woken_by = UINT32_MAX; // by no thread
-        if (UNLIKELY(ew_tracing))
-            ew_trace(EW_OP_WAIT, EW_FLAG_TRY, of->timer, 1, (char *)serve + 1);
+        ew_forget_wake(); // by no thread
+        if (UNLIKELY(ew_watched))
+            ew_tell(EW_OP_WAIT, EW_FLAG_TRY, of->timer, 1, (char *)serve + 1);
         start(of);
     }
     return NULL;

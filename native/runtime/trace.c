@@ -147,23 +147,28 @@ void ew_trace_atomic(unsigned op, const void *object, size_t size, const void *p
         .size = (uint32_t)size,
         .op = (uint8_t)op,
         .flags = EW_FLAG_ATOMIC,
-        .order = (uint8_t)(ew_self->life.ignored.sync ? __ATOMIC_RELAXED : order),
+        .order = (uint8_t)order,
     };
     tell_if_asked(event, pc);
 }
 
-static bool is_ignored(unsigned op) {
-    const struct ew_ignored *ignored = &ew_self->life.ignored;
-    return (op == EW_OP_LOAD && ignored->reads) || (op == EW_OP_STORE && ignored->writes);
+void ew_trace_fence(int order, const void *pc) {
+    struct ew_thread_event event = {
+        .address = ew_self->id, // it is the thread's own business
+        .size = 1,
+        .op = EW_OP_OTHER,
+        .flags = EW_FLAG_ATOMIC,
+        .order = (uint8_t)order,
+    };
+    tell_if_asked(event, pc);
 }
 
-void ew_trace_access(unsigned op, const void *object, size_t size, const void *pc) {
+void ew_trace_access(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
     uintptr_t address = (uintptr_t)object;
     if (ew_step_number() >= asked.until) {
         ew_trace_settle();
         ew_accesses_release();
-    } else if (address < asked.high && address + size > asked.low && !is_ignored(op)) {
-        unsigned flags = ew_expects_races(object, size) ? EW_FLAG_ATOMIC : 0;
+    } else if (address < asked.high && address + size > asked.low) {
         ew_trace(op, flags, object, size, pc);
     }
 }
@@ -241,13 +246,14 @@ void ew_trace_start(const struct ew_trace_request *request) {
     ew_stream_flush(&ew_trace_names); // an error stays, and is met at the next row
     ew_signals_keep(EW_FAULTS);
     at_quick_exit(ew_trace_finish);
-    ew_tracing = true;
+    ew_watched = ew_tracing = true;
 }
 
 void ew_trace_stop(void) {
     if (!ew_tracing)
         return;
     ew_tracing = ew_trace_unsettled = false;
+    ew_watched = ew_detecting;
     ew_accesses_release();
     ew_signals_keep(0);
 }
@@ -272,7 +278,7 @@ void ew_trace_resume(bool paused) {
         return;
     ew_trace_files_resume();
     ew_signals_keep(EW_FAULTS);
-    ew_tracing = true;
+    ew_watched = ew_tracing = true;
     ew_accesses_hold();
 }
 

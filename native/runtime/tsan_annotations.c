@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program says about its own order: __tsan_acquire, __tsan_release and the older Annotate*.
 #include "tsan_annotations.h"
+#include "shadow.h"
 
 #define PC __builtin_return_address(0)
-#define NONE UINT32_MAX
 
 // --- order
 
 // Kept until somebody asks, and asking does not wait: so no wake-up of this sort is ever lost.
 void ew_annotate_release(const void *address, const void *pc) {
-    if (UNLIKELY(ew_tracing))
-        ew_trace(EW_OP_WAKE, EW_FLAG_CUMULATIVE, address, 1, pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell(EW_OP_WAKE, EW_FLAG_CUMULATIVE, address, 1, pc);
 }
 
 void ew_annotate_acquire(const void *address, const void *pc) {
-    if (!LIKELY(ew_tracing))
+    if (!LIKELY(ew_watched))
         return;
-    ew_self->woken_by = NONE; // by no one wake: it follows all so far
-    ew_trace(EW_OP_WAIT, EW_FLAG_TRY, address, 1, pc);
+    ew_forget_wake(); // it follows all so far, and no single one
+    ew_tell(EW_OP_WAIT, EW_FLAG_TRY, address, 1, pc);
 }
 
 EW_EXPORT void __tsan_acquire(void *address) {
@@ -32,9 +32,15 @@ EW_EXPORT void __tsan_release(void *address) {
 
 void ew_ignore_begin(void) {
     struct ew_ignored *ignored = &ew_self->life.ignored;
+    ew_shadow_filtered = true;
     ignored->reads++;
     ignored->writes++;
     ignored->sync++;
+}
+
+static void begin(uint16_t *count) {
+    ew_shadow_filtered = true;
+    ++*count;
 }
 
 static void down(uint16_t *count) {
@@ -49,6 +55,7 @@ void ew_ignore_end(void) {
 }
 
 EW_EXPORT void __tsan_ignore_thread_begin(void) {
+    ew_shadow_filtered = true;
     ew_self->life.ignored.reads++;
     ew_self->life.ignored.writes++;
 }
@@ -71,6 +78,7 @@ static void expect_races(const volatile void *address, size_t size) {
         ew_report("AnnotateBenignRace", "more than 4096 ranges: races on the others are told");
         return;
     }
+    ew_shadow_filtered = true;
     ranges[range_count++] = (struct range){(uintptr_t)address, (uintptr_t)address + size};
 }
 
@@ -123,9 +131,9 @@ EW_EXPORT void AnnotateRWLockReleased(WHERE, const void *lock, uintptr_t writes)
     ew_annotate_unlocked(lock, !writes, false, PC);
 }
 
-ANNOTATE(IgnoreReadsBegin, ew_self->life.ignored.reads++)
+ANNOTATE(IgnoreReadsBegin, begin(&ew_self->life.ignored.reads))
 ANNOTATE(IgnoreReadsEnd, down(&ew_self->life.ignored.reads))
-ANNOTATE(IgnoreWritesBegin, ew_self->life.ignored.writes++)
+ANNOTATE(IgnoreWritesBegin, begin(&ew_self->life.ignored.writes))
 ANNOTATE(IgnoreWritesEnd, down(&ew_self->life.ignored.writes))
 ANNOTATE(IgnoreSyncBegin, ew_self->life.ignored.sync++)
 ANNOTATE(IgnoreSyncEnd, down(&ew_self->life.ignored.sync))

@@ -10,8 +10,8 @@
 static inline void point(unsigned op, const volatile void *address, size_t size, const void *pc,
                          int order) {
     ew_point(EW_WHY_ATOMIC);
-    if (UNLIKELY(ew_tracing))
-        ew_trace_atomic(op, (const void *)address, size, pc, order);
+    if (UNLIKELY(ew_watched))
+        ew_tell_atomic(op, (const void *)address, size, pc, order);
 }
 
 #define POINT(op, a, order) point(op, a, sizeof *(a), PC, order)
@@ -65,8 +65,9 @@ ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
 EW_EXPORT void __tsan_atomic_thread_fence(int order) {
-    (void)order;
     ew_point(EW_WHY_ATOMIC);
+    if (UNLIKELY(ew_watched))
+        ew_tell_fence(order, PC);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 

@@ -76,8 +76,8 @@ static u128 apply(enum rmw rmw, u128 old, u128 value) {
 }
 
 static void tell(unsigned op, const volatile void *a, const void *pc, int order) {
-    if (UNLIKELY(ew_tracing))
-        ew_trace_atomic(op, (const void *)a, sizeof(u128), pc, order);
+    if (UNLIKELY(ew_watched))
+        ew_tell_atomic(op, (const void *)a, sizeof(u128), pc, order);
 }
 
 static u128 update(enum rmw rmw, volatile u128 *a, u128 value) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compiler's calls before each plain access, and at each function's entry and exit.
-#include "runtime.h"
+#include "shadow.h"
 
-int64_t ew_accesses_left = INT64_MAX, ew_accesses_held;
-EW_LARGE static uintptr_t
-    before_start[1024]; // frames of what runs before the runtime does: resolvers
+int64_t ew_accesses_left = INT64_MIN / 2; // until there is a shadow, no hook looks at it
+int64_t ew_accesses_held;
+// Frames of what runs before the runtime does: resolvers.
+EW_LARGE static uintptr_t before_start[1024];
 uintptr_t *ew_frames = before_start;
 
 #define PC __builtin_return_address(0)
@@ -29,20 +30,52 @@ EW_COLD void ew_access_due(void) {
     }
 }
 
-static EW_COLD void slow(unsigned op, const void *address, size_t size, const void *pc) {
+// The decision comes before the access, and nothing else can happen between them.
+static EW_COLD void decide(unsigned op, const void *address, size_t size, const void *pc) {
     ew_access_due();
-    if (ew_tracing)
-        ew_trace_access(op, address, size, pc);
+    if (ew_watched)
+        ew_tell_access(op, address, size, pc);
 }
 
-// The decision comes before the access, and nothing else can happen between them.
+// What the running thread has touched since its last release needs no look. While nobody looks for
+// races, all cells and the running thread's entry are zero. A pointer that is not aligned finds
+// halves of two cells, which do not look like an entry of its own: it is looked at.
+static inline bool is_done(uintptr_t address, size_t size, bool writes) {
+    const struct ew_cell *cell = ew_cell_at(address & (size < 4 ? ~3ul : ~0ul));
+    uint32_t mine = ew_current;
+    if (size == 16)
+        return is_done(address, 8, writes) && is_done(address + 8, 8, writes);
+    if (size == 8)
+        return (cell[0].write == mine && cell[1].write == mine) ||
+               (!writes && cell[0].read == mine && cell[1].read == mine);
+    if (size == 4)
+        return cell->write == mine || (!writes && cell->read == mine);
+    uint32_t relevant = ~EW_BYTES | ((1u << size) - 1) << (address & 3);
+    return (address & 3) + size <= 4 &&
+           (!((cell->write ^ mine) & relevant) || (!writes && !((cell->read ^ mine) & relevant)));
+}
+
+static inline void look(unsigned op, const void *address, size_t size, const void *pc) {
+    if (size == 4)
+        (op == LOAD ? ew_shadow_read4 : ew_shadow_write4)((uintptr_t)address, (uintptr_t)pc);
+    else if (size == 8)
+        (op == LOAD ? ew_shadow_read8 : ew_shadow_write8)((uintptr_t)address, (uintptr_t)pc);
+    else
+        ew_shadow_look(op, address, size, pc);
+}
+
 static inline void access(unsigned op, const void *address, size_t size, const void *pc) {
     if (UNLIKELY(--ew_accesses_left < 0))
-        slow(op, address, size, pc);
+        decide(op, address, size, pc);
+    else if (UNLIKELY(!is_done((uintptr_t)address, size, op == STORE)))
+        look(op, address, size, pc);
 }
 
 void ew_access(unsigned op, const void *address, size_t size, const void *pc) {
-    access(op, address, size, pc);
+    if (UNLIKELY(--ew_accesses_left < 0))
+        decide(op, address, size, pc);
+    else if (ew_detecting)
+        ew_shadow_look(op, address, size, pc);
 }
 
 #define HOOKS(size)                                                                                \
@@ -53,10 +86,10 @@ void ew_access(unsigned op, const void *address, size_t size, const void *pc) {
         access(STORE, p, size, PC);                                                                \
     }                                                                                              \
     EW_EXPORT void __tsan_unaligned_read##size(void *p) {                                          \
-        access(LOAD, p, size, PC);                                                                 \
+        ew_access(LOAD, p, size, PC);                                                              \
     }                                                                                              \
     EW_EXPORT void __tsan_unaligned_write##size(void *p) {                                         \
-        access(STORE, p, size, PC);                                                                \
+        ew_access(STORE, p, size, PC);                                                             \
     }                                                                                              \
     EW_EXPORT void __tsan_volatile_read##size(void *p) {                                           \
         access(LOAD, p, size, PC);                                                                 \
@@ -65,10 +98,10 @@ void ew_access(unsigned op, const void *address, size_t size, const void *pc) {
         access(STORE, p, size, PC);                                                                \
     }                                                                                              \
     EW_EXPORT void __tsan_unaligned_volatile_read##size(void *p) {                                 \
-        access(LOAD, p, size, PC);                                                                 \
+        ew_access(LOAD, p, size, PC);                                                              \
     }                                                                                              \
     EW_EXPORT void __tsan_unaligned_volatile_write##size(void *p) {                                \
-        access(STORE, p, size, PC);                                                                \
+        ew_access(STORE, p, size, PC);                                                             \
     }                                                                                              \
     EW_EXPORT void __tsan_read##size##_pc(void *p, void *pc) {                                     \
         access(LOAD, p, size, pc);                                                                 \

@@ -54,8 +54,8 @@ static void held_destroy(struct held **slot) {
 }
 
 static void tell(unsigned op, unsigned flags, const void *lock, const void *pc) {
-    if (UNLIKELY(ew_tracing))
-        ew_trace(op, flags, lock, 1, pc);
+    if (UNLIKELY(ew_watched))
+        ew_tell(op, flags, lock, 1, pc);
 }
 
 void ew_annotate_locked(const void *lock, bool shared, uint32_t levels, const void *pc) {

@@ -16,10 +16,10 @@ static uint32_t pick(uint32_t count) {
     return (uint32_t)(ew_random(&state) % count);
 }
 
-// Between 1 and 256, short distances as likely as long ones: races hide at both.
+// Between 1 and 4096, short distances as likely as long ones: races hide at both.
 static int64_t accesses(void) {
     uint64_t word = ew_random(&state);
-    return 1 + (int64_t)((word >> 8) & ((1u << (word % 9)) - 1));
+    return 1 + (int64_t)((word >> 8) & ((1u << (word % 13)) - 1));
 }
 
 const struct ew_policy ew_policy_random_walk = {"random-walk", start, next, pick, accesses};

@@ -4,6 +4,7 @@
 start ─▶ begin      end ─▶ join      wake ─▶ wait      inherent
 release ─▶ acquire                                      chance: another run may swap them
 releasing write ─▶ acquiring read of what it wrote      inherent
+releasing fence, relaxed write ─▶ relaxed read of what it wrote, acquiring fence     inherent
 """
 
 from collections import defaultdict
@@ -47,6 +48,8 @@ class _Follow:
         self.wakes: defaultdict[int, dict[int, int]] = defaultdict(dict)  # last of each thread
         self.cumulative: set[int] = set()
         self.heads: defaultdict[int, list[int]] = defaultdict(list)
+        self.fences: dict[int, int] = {}  # the last releasing one of each thread
+        self.read: defaultdict[int, dict[int, None]] = defaultdict(dict)  # relaxedly, since
 
     def event(self, index: int, row: np.void) -> Sources:
         """The events that this one follows; then it counts for the later ones."""
@@ -98,16 +101,27 @@ class _Follow:
 
         A store begins a new sequence; a read-modify-write goes on with the one it finds.
         """
-        op, order = int(row["op"]), int(row["order"])
+        op, order, thread = int(row["op"]), int(row["order"]), int(row["thread"])
         address = int(row["address"])
         acquires = op != OpKind.STORE and order in _ACQUIRING
         releases = op != OpKind.LOAD and order in _RELEASING
-        sources = tuple(self.heads[address]) if acquires else ()
+        sources = tuple(self.heads[address]) if op != OpKind.STORE else ()
         if op == OpKind.STORE or (acquires and releases):  # the latter follows the others itself
             self.heads[address] = []
         if releases:
             self.heads[address].append(index)
-        return iter(sources)
+        elif op != OpKind.LOAD and thread in self.fences:
+            self.heads[address].append(self.fences[thread])
+        if not acquires:
+            self.read[thread].update(dict.fromkeys(sources))
+        return iter(sources if acquires else ())
+
+    def _other(self, index: int, row: np.void) -> Sources:
+        """A fence (C11 7.17.4); nothing else comes with a memory order."""
+        order, thread = int(row["order"]), int(row["thread"])
+        if order in _RELEASING:
+            self.fences[thread] = index
+        return iter(self.read.pop(thread, {}) if order in _ACQUIRING else ())
 
     _RULES: ClassVar[dict[int, Callable[["_Follow", int, np.void], Sources]]] = {
         OpKind.START: _told,
@@ -118,6 +132,7 @@ class _Follow:
         OpKind.RELEASE: _release,
         OpKind.WAKE: _wake,
         OpKind.WAIT: _wait,
+        OpKind.OTHER: _other,
     }
 
 

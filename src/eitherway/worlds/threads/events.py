@@ -168,7 +168,10 @@ class _Rows:
 
 
 _KNOWN = tuple(int(op) for op in OpKind)
-_LIVES = tuple(int(op) for op in (OpKind.START, OpKind.BEGIN, OpKind.END, OpKind.JOIN))
+# Of threads, not of memory; a fence is its thread's own business.
+_LIVES = tuple(
+    int(op) for op in (OpKind.START, OpKind.BEGIN, OpKind.END, OpKind.JOIN, OpKind.OTHER)
+)
 
 
 class _Door:

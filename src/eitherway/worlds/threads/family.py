@@ -14,8 +14,10 @@ from enum import IntEnum
 
 import numpy as np
 
+from eitherway.model.trace import Table
 from eitherway.recording.layout import (
     FAMILY_HEAD,
+    FOUND_ROW,
     INPUTS_HEAD,
     MEMBER,
     SCHEDULE_HEAD,
@@ -28,10 +30,12 @@ from eitherway.worlds.threads.shared import content, memory
 ROOM = 1 << 12  # processes
 SWITCHES = 1 << 26  # of one process
 INPUTS = 1 << 32  # bytes, of one process
+FOUND_ROOM = 1 << 14  # rows
 
 _NONE = 0xFFFFFFFF
 _SLOT = MEMBER.size + SCHEDULE_HEAD.size + INPUTS_HEAD.size
-_AREAS = (FAMILY_HEAD.size + ROOM * _SLOT + 4095) // 4096 * 4096
+_ROWS = (FAMILY_HEAD.size + ROOM * _SLOT + 4095) // 4096 * 4096
+_AREAS = _ROWS + (FOUND_ROOM * FOUND_ROW.size + 4095) // 4096 * 4096
 _AREA = SWITCHES * SCHEDULE_SWITCH.size + INPUTS
 _SIZE = _AREAS + ROOM * _AREA
 
@@ -135,12 +139,56 @@ def waits(descriptor: int) -> int:
 
 
 def _head(used: int) -> bytes:
-    return FAMILY_HEAD.pack(ROOM, used, SWITCHES, INPUTS)
+    return FAMILY_HEAD.pack(ROOM, used, SWITCHES, INPUTS, FOUND_ROOM, 0, 0, 0)
 
 
 def _used(descriptor: int) -> int:
-    _, used, _, _ = FAMILY_HEAD.unpack(content(descriptor, 0, FAMILY_HEAD.size))
+    _, used, *_ = FAMILY_HEAD.unpack(content(descriptor, 0, FAMILY_HEAD.size))
     return min(int(used), ROOM)
+
+
+# --- what is found while the program runs
+
+FOUND = np.dtype(
+    [
+        ("seed", "<u8"),
+        ("step", "<u8"),
+        ("address", "<u8"),
+        ("pc", "<u8"),
+        ("module", "<u8"),
+        ("past_segment", "<u4"),
+        ("size", "<u4"),
+        ("thread", "<u4"),
+        ("past_thread", "<u4"),
+        ("slot", "<u4"),
+        ("kind", "u1"),
+        ("op", "u1"),
+        ("past_op", "u1"),
+        ("reserved", "u1"),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the runtime found, each pair of places once for each run."""
+
+    rows: Table  # FOUND
+    left_out: int = 0  # for want of room
+    forgotten: int = 0  # times that the past was forgotten
+
+
+NOTHING_FOUND = Found(np.zeros(0, dtype=FOUND))
+
+
+def found(descriptor: int) -> Found:
+    """What was found since the memory was cleared."""
+    head = FAMILY_HEAD.unpack(content(descriptor, 0, FAMILY_HEAD.size))
+    count, forgotten = int(head[5]), int(head[7])
+    there = min(count, FOUND_ROOM)
+    rows = np.frombuffer(content(descriptor, _ROWS, there * FOUND_ROW.size), dtype=FOUND)
+    whole = rows[rows["kind"] != 0]  # the last one may be half a row, of a process that was killed
+    return Found(whole, count - there, forgotten)
 
 
 def _slot(member: Member) -> bytes:

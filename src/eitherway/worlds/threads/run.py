@@ -18,7 +18,7 @@ from eitherway.worlds.threads import family
 from eitherway.worlds.threads.captured import Captured
 from eitherway.worlds.threads.course import Conductor, Course, Plan
 from eitherway.worlds.threads.driver import Popen
-from eitherway.worlds.threads.family import Member, places
+from eitherway.worlds.threads.family import NOTHING_FOUND, Found, Member, places
 from eitherway.worlds.threads.holding import held
 from eitherway.worlds.threads.launch import Launch, program_of
 from eitherway.worlds.threads.program import Kind, classify
@@ -40,6 +40,7 @@ class Ran:
     members: tuple[Member, ...]
     course: Course = field(default=Course(), compare=False)
     left: int = field(default=0, compare=False)  # processes that it left behind; they were ended
+    found: Found = field(default=NOTHING_FOUND, compare=False)  # while it ran, if that was asked
 
     @property
     def schedule(self) -> Schedule:
@@ -106,9 +107,13 @@ class Memories:
         """How often the run under way had nothing to do but to wait for the outside."""
         return family.waits(self.family)
 
+    def found(self) -> Found:
+        """What was found while the program ran."""
+        return family.found(self.family)
+
     def ran(self, status: int, out: Captured, err: Captured) -> Ran:
         """What is in them when the run is over."""
-        return Ran(status, out, err, family.read(self.family))
+        return Ran(status, out, err, family.read(self.family), found=self.found())
 
 
 def run(
@@ -119,13 +124,15 @@ def run(
     replay: Ran | None = None,
     trace: Path | None = None,
     request: TraceRequest = USUAL,
+    detect: bool = False,
     show: tuple[Sink, Sink] | None = None,
     plan: Plan = _AT_LEISURE,
     box: Sandbox | None = None,
 ) -> Ran:
     """Run under a policy and seed, or as an earlier run.
 
-    With `trace`, what is asked for of the operations is noted in that empty directory; with `show`,
+    With `trace`, what is asked for of the operations is noted in that empty directory; with
+    `detect`, races are looked for while it runs; with `show`,
     standard output and standard error are handed on as they come; with `box`, it runs in there, and
     what processes it leaves stay until that is reset. Else none is left.
     """
@@ -142,11 +149,17 @@ def run(
         stack.enter_context(adopting())
         stack.callback(end_children, known)
         popen = box.popen if box else subprocess.Popen
+        decides = options_of(seed, scheduler, replay, detect=detect)
         process = _start(
             popen,
             launch,
             env=launch.environment_with(
-                {**options_of(seed, scheduler, replay), **_place(launch), **paths, **asked}
+                {
+                    **options_of(seed, scheduler, replay, detect=detect),
+                    **_place(launch),
+                    **paths,
+                    **asked,
+                }
             ),
             stdin=stack.enter_context(memory("stdin", launch.stdin)),
             pass_fds=passed,
@@ -171,12 +184,15 @@ def opened(directory: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def options_of(seed: int, scheduler: str, replay: Ran | None) -> dict[str, object]:
+def options_of(
+    seed: int, scheduler: str, replay: Ran | None, *, detect: bool = False
+) -> dict[str, object]:
     """How the runtime decides, as native/runtime/options.h has it."""
+    looks = {"detect": 1} if detect else {}
     if replay is None:
-        return {"scheduler": scheduler, "seed": seed}
+        return {"scheduler": scheduler, "seed": seed, **looks}
     until = {"until": replay.schedule.reached} if replay.was_killed else {}
-    return {"scheduler": "replay", **until}
+    return {"scheduler": "replay", **until, **looks}
 
 
 def _place(launch: Launch) -> dict[str, int]:

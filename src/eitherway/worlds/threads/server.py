@@ -32,6 +32,7 @@ from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.processes import children
 from eitherway.worlds.threads.captured import Capture, Captured
 from eitherway.worlds.threads.course import Conductor, Plan
+from eitherway.worlds.threads.family import Found
 from eitherway.worlds.threads.launch import Launch, options_text
 from eitherway.worlds.threads.run import Memories, Ran, options_of
 from eitherway.worlds.threads.shared import content, memory, parts
@@ -92,10 +93,11 @@ class Server(Closing):
         seed: int = 0,
         scheduler: str = "random-walk",
         replay: Ran | None = None,
+        detect: bool = False,
         plan: Plan = _AT_LEISURE,
     ) -> Ran:
         """One run in a process of its own."""
-        options = options_of(seed, scheduler, replay)
+        options = options_of(seed, scheduler, replay, detect=detect)
         for descriptor in self._outputs:
             os.ftruncate(descriptor, 0)
         for descriptor in (self._input, *self._outputs):
@@ -143,13 +145,20 @@ class Server(Closing):
     # --- many runs
 
     def survey(
-        self, seeds: range, scheduler: str = "random-walk", plan: Plan = _AT_LEISURE
+        self,
+        seeds: range,
+        scheduler: str = "random-walk",
+        plan: Plan = _AT_LEISURE,
+        *,
+        detect: bool = False,
     ) -> Table:
         """A row (SURVEY_ROW) for each seed; many times faster than asking one by one.
 
         Of the plan, time and room count; a run that took more was killed, and is `stopped`.
         """
-        tail = os.fsencode(options_text({"scheduler": scheduler}))
+        options = options_of(0, scheduler, None, detect=detect)
+        del options["seed"]  # each run has its own
+        tail = os.fsencode(options_text(options))
         size = SURVEY_HEAD.size + len(seeds) * SURVEY_ROW.itemsize
         for descriptor in self._outputs:
             os.ftruncate(descriptor, 0)
@@ -165,6 +174,10 @@ class Server(Closing):
             table = np.frombuffer(content(rows, SURVEY_HEAD.size, size), dtype=SURVEY_ROW).copy()
             table["stopped"][stopped] = 1
             return table
+
+    def found(self) -> Found:
+        """What all runs of the last survey found."""
+        return self._memories.found()
 
     def _watch(self, rows: int, plan: Plan) -> list[int]:
         """Kill runs that take too much, until all are over; which ones."""

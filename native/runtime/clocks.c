@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clocks.h"
+#include "family.h"
+#include "shadow.h"
+
+#include <string.h>
+
+uint32_t ew_current;
+const uint32_t *ew_clock;
+uint32_t *ew_slot_of;
+static uint32_t *thread_of; // by block of segments
+
+uint32_t ew_thread_of_segment(uint32_t segment) {
+    return thread_of[segment >> EW_BLOCK_BITS];
+}
+
+static struct ew_times *times(void) {
+    return &ew_self->times;
+}
+
+static void show(void) {
+    ew_current = times()->segment << 4 | 15;
+    ew_clock = times()->clock->at;
+}
+
+void ew_clocks_switched(void) {
+    if (times()->clock)
+        show();
+}
+
+// --- segments
+
+static uint32_t next_block = 1; // segment 0 is before everything
+static void forget_history(void);
+
+static void take_block(struct ew_times *mine) {
+    ew_slot_of[next_block] = mine->slot;
+    thread_of[next_block] = mine->thread;
+    mine->segment = next_block++ << EW_BLOCK_BITS;
+}
+
+static void begin_segment(void) {
+    struct ew_times *mine = times();
+    if ((++mine->segment & ((1u << EW_BLOCK_BITS) - 1)) == 0) {
+        if (UNLIKELY(next_block == EW_SEGMENTS >> EW_BLOCK_BITS)) {
+            forget_history();
+            return;
+        }
+        take_block(mine);
+    }
+    mine->clock->at[mine->slot] = mine->segment;
+    show();
+}
+
+// --- slots
+
+static struct free_slot {
+    uint32_t slot, last; // the last segment of its last thread
+} *free_slots;
+static uint32_t free_count, free_room, slots;
+#define LOOK_AT 32
+
+static uint32_t known(const struct ew_vector *clock, uint32_t slot) {
+    return clock && slot < clock->length ? clock->at[slot] : 0;
+}
+
+// One whose last thread's end the creator knows of: then who knows the new one knows the old one.
+static uint32_t take_slot(const struct ew_vector *creator) {
+    uint32_t looked = free_count < LOOK_AT ? free_count : LOOK_AT;
+    for (uint32_t i = 0; i < looked; i++) {
+        struct free_slot *at = &free_slots[free_count - 1 - i], found = *at;
+        if (known(creator, found.slot) < found.last)
+            continue;
+        *at = free_slots[--free_count];
+        return found.slot;
+    }
+    return slots++;
+}
+
+static void give_slot(uint32_t slot, uint32_t last) {
+    if (free_count == free_room) {
+        uint32_t room = free_room ? free_room * 2 : 512;
+        struct free_slot *more = ew_pages(room * sizeof *more);
+        memcpy(more, free_slots, free_count * sizeof *more);
+        if (free_slots)
+            raw3(SYS_munmap, (long)free_slots, (long)(free_room * sizeof *more), 0);
+        free_slots = more;
+        free_room = room;
+    }
+    free_slots[free_count++] = (struct free_slot){slot, last};
+}
+
+// Every living thread's clock has a place for every slot, so that nobody needs to ask.
+static void make_places(void) {
+    for (uint32_t i = 0; i < ew_thread_count(); i++)
+        if (ew_thread_at(i)->times.clock)
+            ew_vector_reach(&ew_thread_at(i)->times.clock, slots);
+}
+
+static void give_clock(struct ew_thread *thread, const struct ew_vector *creator) {
+    struct ew_times *mine = &thread->times;
+    uint32_t had = slots;
+    mine->thread = thread->id;
+    mine->slot = take_slot(creator);
+    ew_vector_copy(&mine->clock, creator);
+    ew_vector_reach(&mine->clock, slots);
+    take_block(mine);
+    mine->clock->at[mine->slot] = mine->segment;
+    if (slots > had)
+        make_places();
+}
+
+// --- what objects know: by address, in a table that grows
+
+struct object {
+    uintptr_t address;
+    struct ew_vector *released; // lock: by the last writer; atomic: by the release sequence
+    struct ew_vector *shared;   // lock: by the readers since
+    struct ew_vector *woken;    // by all wakes
+};
+static struct object *objects;
+static uint32_t object_count, object_bits;
+
+static struct object *place_of(struct object *table, unsigned bits, uintptr_t address) {
+    uintptr_t at = address * 0x9E3779B97F4A7C15u >> (64 - bits);
+    while (table[at].address && table[at].address != address)
+        at = (at + 1) & ((1ul << bits) - 1);
+    return &table[at];
+}
+
+static void grow_objects(void) {
+    unsigned bits = object_bits ? object_bits + 1 : 10;
+    struct object *table = ew_pages(sizeof *table << bits);
+    for (size_t i = 0; object_bits && i < 1ul << object_bits; i++)
+        if (objects[i].address)
+            *place_of(table, bits, objects[i].address) = objects[i];
+    if (objects)
+        raw3(SYS_munmap, (long)objects, (long)(sizeof *objects << object_bits), 0);
+    objects = table;
+    object_bits = bits;
+}
+
+static struct object *object_at(const void *address) {
+    if (object_count * 2 >= (object_bits ? 1u << object_bits : 0))
+        grow_objects();
+    struct object *object = place_of(objects, object_bits, (uintptr_t)address);
+    if (!object->address) {
+        object->address = (uintptr_t)address;
+        object_count++;
+    }
+    return object;
+}
+
+static struct object *object_if_any(const void *address) {
+    struct object *object = object_bits ? place_of(objects, object_bits, (uintptr_t)address) : NULL;
+    return object && object->address ? object : NULL;
+}
+
+void ew_clocks_renew(const void *address) {
+    struct object *object = object_if_any(address);
+    if (!object)
+        return;
+    ew_vector_drop(&object->released);
+    ew_vector_drop(&object->shared);
+    ew_vector_drop(&object->woken);
+}
+
+// --- events; edges.py says the same of a trace
+
+static void learn(const struct ew_vector *what) {
+    ew_vector_join(&times()->clock, what); // never moves: it has a place for every slot
+}
+
+static void acquire(const struct object *object, bool shared) {
+    if (!object)
+        return;
+    learn(object->released);
+    if (!shared)
+        learn(object->shared);
+}
+
+static void release(struct object *object, bool shared) {
+    if (shared) {
+        ew_vector_join(&object->shared, times()->clock);
+    } else {
+        ew_vector_copy(&object->released, times()->clock);
+        ew_vector_drop(&object->shared);
+    }
+    begin_segment();
+}
+
+static struct ew_vector *last_wake; // while the last event was a wake that counts by itself
+static bool last_is_wake;
+
+static void wake(struct object *object, bool cumulative) {
+    ew_vector_join(&object->woken, times()->clock);
+    last_is_wake = !cumulative;
+    if (!cumulative)
+        ew_vector_copy(&last_wake, times()->clock);
+    begin_segment();
+}
+
+void ew_clocks_woken(struct ew_thread *thread) {
+    if (last_is_wake)
+        ew_vector_copy(&thread->times.woken, last_wake);
+}
+
+static void wait(const struct object *object) {
+    if (times()->woken)
+        learn(times()->woken);
+    else if (object)
+        learn(object->woken);
+}
+
+void ew_clocks_event(unsigned op, unsigned flags, const void *object) {
+    bool happened = !(flags & (EW_FLAG_FAILED | EW_FLAG_BLOCKED)), shared = flags & EW_FLAG_SHARED;
+    last_is_wake = false;
+    if (op == EW_OP_ACQUIRE && happened)
+        acquire(object_if_any(object), shared);
+    else if (op == EW_OP_RELEASE)
+        release(object_at(object), shared);
+    else if (op == EW_OP_WAKE)
+        wake(object_at(object), flags & EW_FLAG_CUMULATIVE);
+    else if (op == EW_OP_WAIT && happened)
+        wait(object_if_any(object));
+    ew_vector_drop(&times()->woken);
+}
+
+void ew_clocks_life(unsigned op, struct ew_thread *other) {
+    last_is_wake = false;
+    if (op == EW_OP_START) {
+        give_clock(other, times()->clock);
+        begin_segment();
+    } else if (op == EW_OP_JOIN) {
+        learn(other->times.clock);
+    }
+}
+
+void ew_clocks_forget(struct ew_thread *thread) {
+    struct ew_times *old = &thread->times;
+    if (!old->clock)
+        return;
+    give_slot(old->slot, old->segment);
+    ew_vector_drop(&old->clock);
+    ew_vector_drop(&old->loaded);
+    ew_vector_drop(&old->fenced);
+    ew_vector_drop(&old->woken);
+}
+
+// --- atomic operations, as C11 5.1.2.4 and 7.17.4 order them
+
+static bool acquires(int order) {
+    return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
+}
+
+static bool releases(int order) {
+    return order >= __ATOMIC_RELEASE;
+}
+
+// A store begins a new release sequence, a read-modify-write goes on with the one it finds. What a
+// relaxed one releases is what was known at the last fence.
+static void release_atomic(unsigned op, const void *address, int order) {
+    const struct ew_vector *what = releases(order) ? times()->clock : times()->fenced;
+    struct object *object = what ? object_at(address) : object_if_any(address);
+    if (object && op == EW_OP_STORE)
+        ew_vector_copy(&object->released, what);
+    else if (object)
+        ew_vector_join(&object->released, what);
+    if (releases(order))
+        begin_segment();
+}
+
+static void acquire_atomic(const void *address, int order) {
+    const struct object *object = object_if_any(address);
+    if (!object || !object->released)
+        return;
+    if (acquires(order))
+        learn(object->released);
+    else
+        ew_vector_join(&times()->loaded, object->released);
+}
+
+void ew_clocks_atomic(unsigned op, const void *object, int order) {
+    last_is_wake = false;
+    if (op != EW_OP_STORE)
+        acquire_atomic(object, order);
+    if (op != EW_OP_LOAD)
+        release_atomic(op, object, order);
+    ew_vector_drop(&times()->woken);
+}
+
+void ew_clocks_fence(int order) {
+    last_is_wake = false;
+    if (acquires(order)) {
+        learn(times()->loaded);
+        ew_vector_drop(&times()->loaded);
+    }
+    if (releases(order)) {
+        ew_vector_copy(&times()->fenced, times()->clock);
+        begin_segment();
+    }
+}
+
+// --- beginning, and beginning again
+
+static void forget_objects(void) {
+    for (size_t i = 0; object_bits && i < 1ul << object_bits; i++)
+        if (objects[i].address)
+            ew_clocks_renew((const void *)objects[i].address);
+}
+
+// Everything so far counts as known to everybody: races with it are missed, none is invented.
+static void begin_again(struct ew_thread *thread) {
+    struct ew_times *mine = &thread->times;
+    if (!mine->clock)
+        return;
+    memset(mine->clock->at, 0, mine->clock->length * sizeof *mine->clock->at);
+    ew_vector_drop(&mine->loaded);
+    ew_vector_drop(&mine->fenced);
+    ew_vector_drop(&mine->woken);
+    take_block(mine);
+    mine->clock->at[mine->slot] = mine->segment;
+}
+
+static EW_COLD void forget_history(void) {
+    ew_family_forgot();
+    ew_shadow_forget();
+    forget_objects();
+    next_block = 1;
+    for (uint32_t i = 0; i < free_count; i++)
+        free_slots[i].last = 0;
+    for (uint32_t i = 0; i < ew_thread_count(); i++)
+        begin_again(ew_thread_at(i));
+    show();
+}
+
+void ew_clocks_start(void) {
+    // Entries that are no plain segment index beyond the last block, and find slot 0.
+    ew_slot_of = ew_pages((sizeof *ew_slot_of << 32) >> (4 + EW_BLOCK_BITS));
+    thread_of = ew_pages(sizeof *thread_of << (EW_SEGMENT_BITS - EW_BLOCK_BITS));
+    give_clock(ew_self, NULL);
+    show();
+}
+
+// The others are gone, and their slots with them.
+void ew_clocks_forked(void) {
+    if (!times()->clock)
+        return;
+    last_is_wake = false;
+    forget_objects();
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "races.h"
+#include "family.h"
+
+#include <string.h>
+
+// --- places that were told already, in a table that grows
+
+struct key {
+    uintptr_t pc;
+    uint32_t past_thread;
+    uint8_t op, past_wrote, kind, used;
+};
+static struct key *keys;
+static uint32_t key_count, key_bits;
+
+static struct key *place_of(struct key *table, unsigned bits, const struct key *key) {
+    uint64_t word = key->pc ^ ((uint64_t)key->past_thread << 40) ^ ((uint64_t)key->op << 60) ^
+                    ((uint64_t)key->past_wrote << 59) ^ ((uint64_t)key->kind << 56);
+    uint64_t at = word * 0x9E3779B97F4A7C15u >> (64 - bits);
+    while (table[at].used && memcmp(&table[at], key, sizeof *key) != 0)
+        at = (at + 1) & ((1ul << bits) - 1);
+    return &table[at];
+}
+
+static void grow(void) {
+    unsigned bits = key_bits ? key_bits + 1 : 8;
+    struct key *table = ew_pages(sizeof *table << bits);
+    for (size_t i = 0; key_bits && i < 1ul << key_bits; i++)
+        if (keys[i].used)
+            *place_of(table, bits, &keys[i]) = keys[i];
+    if (keys)
+        raw3(SYS_munmap, (long)keys, (long)(sizeof *keys << key_bits), 0);
+    keys = table;
+    key_bits = bits;
+}
+
+static bool is_new(struct key key) {
+    if (key_count * 2 >= (key_bits ? 1u << key_bits : 0))
+        grow();
+    struct key *place = place_of(keys, key_bits, &key);
+    if (place->used)
+        return false;
+    *place = key;
+    key_count++;
+    return true;
+}
+
+// --- rows
+
+extern char __executable_start[] __attribute__((weak, visibility("hidden")));
+
+static void tell(const struct ew_access *access, unsigned kind, uint32_t past_thread,
+                 uint32_t past_segment, unsigned past_op) {
+    if (!is_new((struct key){access->pc, past_thread, access->op, past_op == EW_OP_STORE,
+                             (uint8_t)kind, 1})) {
+        ew_family_found_again();
+        return;
+    }
+    struct ew_found_row *row = ew_family_row();
+    if (!row)
+        return;
+    row->step = ew_step_number();
+    row->address = access->address;
+    row->pc = access->pc;
+    row->module = (uintptr_t)__executable_start;
+    row->size = access->size > UINT32_MAX ? UINT32_MAX : (uint32_t)access->size;
+    row->thread = ew_self->id;
+    row->past_thread = past_thread;
+    row->past_segment = past_segment;
+    row->op = access->op;
+    row->past_op = (uint8_t)past_op;
+    row->kind = (uint8_t)kind; // last: then it is whole
+}
+
+void ew_race(const struct ew_access *access, uint32_t entry, bool past_wrote) {
+    uint32_t segment = ew_segment_of(entry);
+    tell(access, EW_FOUND_RACE, ew_thread_of_segment(segment), segment,
+         past_wrote ? EW_OP_STORE : EW_OP_LOAD);
+}
+
+void ew_used_after_free(const struct ew_access *access) {
+    tell(access, EW_FOUND_USE_AFTER_FREE, 0, 0, EW_OP_STORE);
+}

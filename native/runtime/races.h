@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the detection has found, told once for each pair of places of a run.
+#ifndef EITHERWAY_RACES_H
+#define EITHERWAY_RACES_H
+
+#include "shadow.h"
+
+enum { EW_FOUND_RACE = 1, EW_FOUND_USE_AFTER_FREE };
+
+// The running thread's access conflicts with the past one of the entry, and nothing orders them.
+void ew_race(const struct ew_access *access, uint32_t entry, bool past_wrote);
+void ew_used_after_free(const struct ew_access *access);
+
+#endif

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shadow.h"
+#include "races.h"
+#include "sets.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define PM __attribute__((noinline))
+
+static bool known(uint32_t entry) {
+    return ew_segment_is_known(ew_segment_of(entry));
+}
+
+static bool is_mine(uint32_t entry, uint32_t mine) {
+    return (entry ^ mine) <= EW_BYTES;
+}
+
+// --- the past of a cell, whatever its form
+
+struct past {
+    const uint32_t *entries;
+    uint32_t count, one;
+};
+
+static void look(uint32_t value, struct past *past) {
+    past->one = value;
+    past->entries = &past->one;
+    past->count = 1;
+    if (value & EW_SET) {
+        const struct ew_set *set = ew_set_at(value & ~EW_SET);
+        past->entries = set->entries;
+        past->count = set->count;
+    }
+}
+
+// Sets that the running thread's segment is known to be in: number and segment, by number.
+static uint64_t inside[256];
+
+static void drop(uint32_t value) {
+    if (!(value & EW_SET) || value == EW_FREED)
+        return;
+    inside[value & 255] = 0;
+    ew_set_drop(value & ~EW_SET);
+}
+
+static uint32_t *scratch; // entries of the set in the making
+static uint32_t scratch_count;
+#define SCRATCH_MAX (1u << 22)
+
+static void keep(uint32_t entry) {
+    if (scratch_count == SCRATCH_MAX)
+        ew_cannot("four million threads touch the same bytes without knowing of each other");
+    scratch[scratch_count++] = entry;
+}
+
+static void settle(uint32_t *side) {
+    uint32_t old = *side;
+    *side = scratch_count == 0   ? 0
+            : scratch_count == 1 ? scratch[0]
+                                 : EW_SET | ew_set_of(scratch, scratch_count);
+    drop(old);
+}
+
+// --- an access to a cell, in general
+
+// Two atomic operations never race.
+static void check(const struct past *past, uint32_t bytes, const struct ew_access *access,
+                  bool past_wrote) {
+    for (uint32_t i = 0; i < past->count; i++) {
+        uint32_t entry = past->entries[i];
+        if ((entry & bytes) && !(access->atomic && entry & EW_ATOMIC) && !known(entry))
+            ew_race(access, entry, past_wrote);
+    }
+}
+
+// What a later access could still race with when the new one is there. A plain write stands for all
+// that it follows, and what it does not follow has been told. What a read does not follow stays; so
+// does a plain entry beside an atomic one, which an atomic operation does not race with.
+static void keep_rest(const struct past *past, uint32_t bytes, bool writes, bool atomic) {
+    for (uint32_t i = 0; i < past->count; i++) {
+        uint32_t entry = past->entries[i], rest = entry & EW_BYTES;
+        bool may_go = !atomic || entry & EW_ATOMIC;
+        if (may_go && ((writes && !atomic) || known(entry)))
+            rest &= ~bytes;
+        if (rest)
+            keep((entry & ~EW_BYTES) | rest);
+    }
+}
+
+static void add(uint32_t *side, uint32_t bytes, bool writes, bool atomic) {
+    uint32_t mine = (ew_current & ~EW_BYTES) | (atomic ? EW_ATOMIC : 0) | bytes;
+    struct past past;
+    look(*side, &past);
+    scratch_count = 0;
+    keep_rest(&past, bytes, writes, atomic);
+    for (uint32_t i = 0; i < scratch_count; i++)
+        if (is_mine(scratch[i], mine)) {
+            scratch[i] |= bytes;
+            settle(side);
+            return;
+        }
+    keep(mine);
+    settle(side);
+}
+
+static void clear_reads(struct ew_cell *cell, uint32_t bytes, bool atomic) {
+    if (!cell->read)
+        return;
+    struct past past;
+    look(cell->read, &past);
+    scratch_count = 0;
+    keep_rest(&past, bytes, true, atomic);
+    settle(&cell->read);
+}
+
+static void touch_freed(struct ew_cell *cell, const struct ew_access *access) {
+    uint32_t by = cell->write;
+    *cell = (struct ew_cell){0}; // told once
+    if (known(by))
+        ew_used_after_free(access);
+    else
+        ew_race(access, by, true);
+}
+
+static EW_COLD void access_any(struct ew_cell *cell, uint32_t bytes,
+                               const struct ew_access *access) {
+    struct past writes, reads;
+    if (cell->read == EW_FREED)
+        touch_freed(cell, access);
+    look(cell->write, &writes);
+    check(&writes, bytes, access, true);
+    if (access->op == EW_OP_LOAD) {
+        add(&cell->read, bytes, false, access->atomic);
+        return;
+    }
+    look(cell->read, &reads);
+    check(&reads, bytes, access, false);
+    add(&cell->write, bytes, true, access->atomic);
+    clear_reads(cell, bytes, access->atomic);
+}
+
+// --- several readers
+
+static uint32_t counted_segment, slow_reads; // in this segment
+#define SHORT 256
+
+static bool is_inside(uint32_t value) {
+    return inside[value & 255] == ((uint64_t)value << 32 | ew_current);
+}
+
+static bool is_short(void) {
+    if (counted_segment != ew_current) {
+        counted_segment = ew_current;
+        slow_reads = 0;
+    }
+    return ++slow_reads < SHORT;
+}
+
+// In a set of the cell's own, in place.
+static bool read_in_place(struct ew_cell *cell, uint32_t mine) {
+    struct ew_set *set = ew_set_at(cell->read & ~EW_SET);
+    uint32_t slot = ew_slot_of_segment(ew_segment_of(mine));
+    if (set->uses != EW_OWN || slot >= EW_OWN_SLOTS || !is_short())
+        return false;
+    uint32_t *entry = &set->entries[slot];
+    if (is_mine(*entry, mine))
+        *entry |= mine;
+    else if (*entry & EW_BYTES & ~mine)
+        return false;
+    else
+        *entry = mine;
+    return true;
+}
+
+static bool read_in_own(struct ew_cell *cell, uint32_t mine) {
+    uint32_t other = cell->read, slot = ew_slot_of_segment(ew_segment_of(mine)),
+             other_slot = ew_slot_of_segment(ew_segment_of(other));
+    if ((other & EW_BYTES & ~mine) || slot >= EW_OWN_SLOTS || other_slot >= EW_OWN_SLOTS ||
+        slot == other_slot || !is_short())
+        return false;
+    uint32_t number = ew_set_own();
+    ew_set_at(number)->entries[slot] = mine;
+    ew_set_at(number)->entries[other_slot] = other;
+    cell->read = EW_SET | number;
+    return true;
+}
+
+static void read_shared(struct ew_cell *cell, uint32_t bytes) {
+    uint32_t mine = (ew_current & ~EW_BYTES) | bytes;
+    if (cell->read & EW_SET && is_inside(cell->read) && bytes == EW_BYTES)
+        return;
+    if (cell->read & EW_SET ? read_in_place(cell, mine) : read_in_own(cell, mine))
+        return;
+    add(&cell->read, bytes, false, false);
+    if (cell->read & EW_SET && bytes == EW_BYTES && ew_set_at(cell->read & ~EW_SET)->uses != EW_OWN)
+        inside[cell->read & 255] = (uint64_t)cell->read << 32 | ew_current;
+}
+
+// --- plain accesses to a cell
+
+static void read_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_access *access) {
+    uint32_t write = cell->write, read = cell->read, mine = (ew_current & ~EW_BYTES) | bytes;
+    if (UNLIKELY(write & (EW_SET | EW_ATOMIC) || read == EW_FREED)) {
+        access_any(cell, bytes, access);
+        return;
+    }
+    if ((write & bytes) && UNLIKELY(!known(write)))
+        ew_race(access, write, true);
+    if (is_mine(write, mine) && !(bytes & ~write))
+        return;
+    if (is_mine(read, mine))
+        cell->read = read | bytes;
+    else if (UNLIKELY(read & (EW_SET | EW_ATOMIC) || read & EW_BYTES & ~bytes || !known(read)))
+        read_shared(cell, bytes);
+    else
+        cell->read = mine;
+}
+
+static void write_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_access *access) {
+    uint32_t write = cell->write, read = cell->read, mine = (ew_current & ~EW_BYTES) | bytes;
+    if (UNLIKELY((write | read) & (EW_SET | EW_ATOMIC))) {
+        access_any(cell, bytes, access);
+        return;
+    }
+    if ((write & bytes) && UNLIKELY(!known(write)))
+        ew_race(access, write, true);
+    if ((read & bytes) && UNLIKELY(!known(read)))
+        ew_race(access, read, false);
+    if (is_mine(write, mine))
+        cell->write = write | bytes;
+    else if (UNLIKELY(write & EW_BYTES & ~bytes))
+        add(&cell->write, bytes, true, false);
+    else
+        cell->write = mine;
+}
+
+// --- whole accesses
+
+static uint32_t bytes_in(uintptr_t cell, uintptr_t from, uintptr_t to) {
+    uint32_t bytes = EW_BYTES;
+    if (from > cell)
+        bytes &= EW_BYTES << (from - cell);
+    if (to < cell + 4)
+        bytes &= EW_BYTES >> (cell + 4 - to);
+    return bytes;
+}
+
+static bool is_done(const struct ew_cell *cell, uint32_t bytes, bool writes) {
+    uint32_t relevant = ~EW_BYTES | bytes;
+    return !((cell->write ^ ew_current) & relevant) ||
+           (!writes && !((cell->read ^ ew_current) & relevant));
+}
+
+void ew_shadow_access(const struct ew_access *access) {
+    uintptr_t end = access->address + access->size;
+    bool writes = access->op != EW_OP_LOAD;
+    for (uintptr_t at = access->address & ~3ul; at < end; at += 4) {
+        struct ew_cell *cell = ew_cell_at(at);
+        uint32_t bytes = bytes_in(at, access->address, end);
+        if (access->atomic)
+            access_any(cell, bytes, access);
+        else if (is_done(cell, bytes, writes))
+            continue;
+        else if (writes)
+            write_cell(cell, bytes, access);
+        else
+            read_cell(cell, bytes, access);
+    }
+}
+
+bool ew_shadow_filtered;
+
+void ew_shadow_look(unsigned op, const void *address, size_t size, const void *pc) {
+    if (UNLIKELY(ew_shadow_filtered))
+        ew_detect_access(op, address, size, pc);
+    else
+        ew_shadow_access(
+            &(struct ew_access){(uintptr_t)address, size, (uintptr_t)pc, (uint8_t)op, false});
+}
+
+// Both cells of eight bytes mostly have the same past, of one thread that is known.
+static inline bool is_plain_past(const struct ew_cell *cell, bool two) {
+    return ew_segment_is_known(cell[0].write >> 4) && ew_segment_is_known(cell[0].read >> 4) &&
+           (!two || memcmp(&cell[0], &cell[1], sizeof *cell) == 0);
+}
+
+#define COMMON(name, bytes_, op_, field)                                                           \
+    PM void ew_shadow_##name(uintptr_t address, uintptr_t pc) {                                    \
+        struct ew_cell *cell = ew_cell_at(address);                                                \
+        if (LIKELY((address & ((bytes_) - 1)) == 0 && is_plain_past(cell, (bytes_) == 8) &&        \
+                   !ew_shadow_filtered)) {                                                         \
+            cell[0].field = ew_current;                                                            \
+            if ((bytes_) == 8)                                                                     \
+                cell[1].field = ew_current;                                                        \
+            return;                                                                                \
+        }                                                                                          \
+        ew_shadow_look(op_, (const void *)address, bytes_, (const void *)pc);                      \
+    }
+COMMON(read4, 4, EW_OP_LOAD, read)
+COMMON(read8, 8, EW_OP_LOAD, read)
+COMMON(write4, 4, EW_OP_STORE, write)
+COMMON(write8, 8, EW_OP_STORE, write)
+
+// --- memory that comes and goes
+
+static void fill(uintptr_t address, size_t size, struct ew_cell value) {
+    for (uintptr_t at = address & ~3ul; at < address + size; at += 4) {
+        struct ew_cell *cell = ew_cell_at(at);
+        if (UNLIKELY((cell->write | cell->read) & EW_SET)) {
+            drop(cell->write);
+            drop(cell->read);
+        }
+        *cell = value;
+    }
+}
+
+#define LARGE (1ul << 20) // of the program's memory: beyond, pages are given back instead
+
+// The sets of its cells are lost: few, as equal ones are one.
+static void discard(uintptr_t address, size_t size) {
+    uintptr_t from = (uintptr_t)ew_cell_at(address & ~3ul), to = from + size * 2;
+    uintptr_t first = (from + 4095) & ~4095ul, last = to & ~4095ul;
+    fill(address, (first - from) / 2, (struct ew_cell){0});
+    fill(address + (last - from) / 2, (to - last) / 2, (struct ew_cell){0});
+    raw3(SYS_madvise, (long)first, (long)(last - first), MADV_DONTNEED);
+}
+
+void ew_shadow_fresh(uintptr_t address, size_t size, bool mine) {
+    if (size >= LARGE)
+        discard(address, size);
+    else
+        fill(address, size, (struct ew_cell){mine ? ew_current : 0, 0});
+}
+
+void ew_shadow_freed(uintptr_t address, size_t size) {
+    if (size >= LARGE)
+        discard(address, size);
+    else
+        fill(address, size, (struct ew_cell){ew_current, EW_FREED});
+}
+
+void ew_shadow_forget(void) {
+    raw3(SYS_madvise, EW_SHADOW_BASE, EW_SHADOW_SIZE, MADV_DONTNEED);
+    memset(inside, 0, sizeof inside);
+    ew_sets_forget();
+}
+
+void ew_shadow_start(void) {
+    long address = raw6(SYS_mmap, EW_SHADOW_BASE, EW_SHADOW_SIZE, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (address != (long)EW_SHADOW_BASE)
+        ew_cannot("there is no address space for looking for races; is it limited (ulimit -v)?");
+    raw3(SYS_madvise, EW_SHADOW_BASE, EW_SHADOW_SIZE, MADV_DONTDUMP);
+    scratch = ew_pages(SCRATCH_MAX * sizeof *scratch);
+    ew_sets_start();
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// For each aligned four bytes of the program's memory, who wrote and who read them last.
+//
+// An *entry* is a segment with the bytes that it touched:
+//     31 set | 30 atomic | 29..4 segment | 3..0 bytes
+// and a cell holds one for writes and one for reads. With bit 31 it is the number of a set of
+// entries: several readers that do not know of each other, bytes with different pasts, or a place
+// at which every access is looked at.
+#ifndef EITHERWAY_SHADOW_H
+#define EITHERWAY_SHADOW_H
+
+#include "clocks.h"
+
+#define EW_SET 0x80000000u
+#define EW_ATOMIC 0x40000000u
+#define EW_BYTES 15u
+#define EW_FREED UINT32_MAX // read of a cell whose memory was given back; its write says by whom
+
+struct ew_cell {
+    uint32_t write, read;
+};
+
+// Two bytes for each, at 2^45. Programs live in three windows (below 4 GiB, at 0x55.., at 0x7e..)
+// that do not meet in the lower 44 bits of their addresses.
+#define EW_SHADOW_BASE (1ul << 45)
+#define EW_SHADOW_SIZE (1ul << 45)
+static inline struct ew_cell *ew_cell_at(uintptr_t address) {
+    return (struct ew_cell *)((address << 20 >> 19) | EW_SHADOW_BASE);
+}
+
+static inline uint32_t ew_segment_of(uint32_t entry) {
+    return (entry & ~(EW_SET | EW_ATOMIC)) >> 4;
+}
+
+struct ew_access {
+    uintptr_t address;
+    size_t size;
+    uintptr_t pc;
+    uint8_t op; // EW_OP_LOAD, EW_OP_STORE or EW_OP_UPDATE
+    bool atomic;
+};
+
+// An access to be checked against the past, and to become part of it.
+void ew_shadow_access(const struct ew_access *access);
+
+// A plain one that a hook could not pass.
+void ew_shadow_look(unsigned op, const void *address, size_t size, const void *pc);
+extern bool ew_shadow_filtered; // some accesses are not to be looked at: annotations say which
+
+// The same for the common ones.
+void ew_shadow_read4(uintptr_t address, uintptr_t pc);
+void ew_shadow_read8(uintptr_t address, uintptr_t pc);
+void ew_shadow_write4(uintptr_t address, uintptr_t pc);
+void ew_shadow_write8(uintptr_t address, uintptr_t pc);
+
+// Fresh memory: nobody has touched it yet, but for the running thread if `mine`.
+void ew_shadow_fresh(uintptr_t address, size_t size, bool mine);
+void ew_shadow_freed(uintptr_t address, size_t size);
+
+void ew_shadow_start(void);
+void ew_shadow_forget(void); // all of it
+
+#endif
