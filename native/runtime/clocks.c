@@ -259,7 +259,9 @@ static bool releases(int order) {
 
 // A store begins a new release sequence, a read-modify-write goes on with the one it finds. What a
 // relaxed one releases is what was known at the last fence.
-static void release_atomic(unsigned op, const void *address, int order) {
+void ew_clocks_release(unsigned op, const void *address, int order) {
+    if (op == EW_OP_LOAD)
+        return;
     const struct ew_vector *what = releases(order) ? times()->clock : times()->fenced;
     struct object *object = what ? object_at(address) : object_if_any(address);
     if (object && op == EW_OP_STORE)
@@ -270,23 +272,16 @@ static void release_atomic(unsigned op, const void *address, int order) {
         begin_segment();
 }
 
-static void acquire_atomic(const void *address, int order) {
+void ew_clocks_acquire(unsigned op, const void *address, int order) {
     const struct object *object = object_if_any(address);
-    if (!object || !object->released)
+    last_is_wake = false;
+    ew_vector_drop(&times()->woken);
+    if (op == EW_OP_STORE || !object || !object->released)
         return;
     if (acquires(order))
         learn(object->released);
     else
         ew_vector_join(&times()->loaded, object->released);
-}
-
-void ew_clocks_atomic(unsigned op, const void *object, int order) {
-    last_is_wake = false;
-    if (op != EW_OP_STORE)
-        acquire_atomic(object, order);
-    if (op != EW_OP_LOAD)
-        release_atomic(op, object, order);
-    ew_vector_drop(&times()->woken);
 }
 
 void ew_clocks_fence(int order) {

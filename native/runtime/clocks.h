@@ -34,7 +34,8 @@ void ew_clocks_switched(void); // another thread runs now
 void ew_clocks_forked(void);
 void ew_clocks_event(unsigned op, unsigned flags, const void *object);
 void ew_clocks_life(unsigned op, struct ew_thread *other);
-void ew_clocks_atomic(unsigned op, const void *object, int order);
+void ew_clocks_acquire(unsigned op, const void *object, int order); // of an atomic operation
+void ew_clocks_release(unsigned op, const void *object, int order);
 void ew_clocks_fence(int order);
 void ew_clocks_woken(struct ew_thread *thread); // by the wake that was last told
 void ew_clocks_forget(struct ew_thread *thread);

@@ -13,14 +13,15 @@ void ew_tell(unsigned op, unsigned flags, const void *object, size_t size, const
         ew_trace(op, flags, object, size, pc);
 }
 
-// Whether it races with plain accesses is looked at before it orders anything.
+// It follows what it acquires from, and is itself among what it releases.
 void ew_tell_atomic(unsigned op, const void *object, size_t size, const void *pc, int order) {
     if (ew_self->life.ignored.sync)
         order = __ATOMIC_RELAXED;
     if (ew_detecting) {
-        ew_shadow_access(
-            &(struct ew_access){(uintptr_t)object, size, (uintptr_t)pc, (uint8_t)op, true});
-        ew_clocks_atomic(op, object, order);
+        struct ew_access access = {(uintptr_t)object, size, (uintptr_t)pc, (uint8_t)op, true};
+        ew_clocks_acquire(op, object, order);
+        ew_shadow_access(&access);
+        ew_clocks_release(op, object, order);
     }
     if (ew_tracing)
         ew_trace_atomic(op, object, size, pc, order);
