@@ -153,14 +153,7 @@ def run(
         process = _start(
             popen,
             launch,
-            env=launch.environment_with(
-                {
-                    **options_of(seed, scheduler, replay, detect=detect),
-                    **_place(launch),
-                    **paths,
-                    **asked,
-                }
-            ),
+            env=launch.environment_with({**decides, **_place(launch), **paths, **asked}),
             stdin=stack.enter_context(memory("stdin", launch.stdin)),
             pass_fds=passed,
         )
