@@ -168,7 +168,7 @@ void ew_trace_access(unsigned op, unsigned flags, const void *object, size_t siz
     if (ew_step_number() >= asked.until) {
         ew_trace_settle();
         ew_accesses_release();
-    } else if (address < asked.high && address + size > asked.low) {
+    } else if (asked.depth > EW_TRACE_SYNC && address < asked.high && address + size > asked.low) {
         ew_trace(op, flags, object, size, pc);
     }
 }
