@@ -177,6 +177,7 @@ void ew_signal_retarget(uint64_t set) {
 
 #define SILENT (BIT(SIGCHLD) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGCONT))
 #define STOPPING (BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
+#define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
 
 bool ew_signal_is_ignored(int number) {
     ew_handler *handler = ew_actions[number].handler;
@@ -188,6 +189,26 @@ static void last(int number) {
     ew_trace_finish();
     ew_family_ended(0, number);
     ew_kernel_action(number, DEFAULT, 0);
+}
+
+// A handler that somebody else's signal could start.
+static uint64_t handled(void) {
+    uint64_t set = 0;
+    for (int i = 1; i <= SIGNALS; i++)
+        if (ew_actions[i].handler != DEFAULT && ew_actions[i].handler != IGNORE)
+            set |= BIT(i);
+    return set & ~(FAULTS | BIT(SIGABRT) | NEVER_BLOCKED) & ~ew_kernel_mask;
+}
+
+bool ew_handler_may_help(void) {
+    if (!handled())
+        return false;
+    for (uint32_t i = 0; i < ew_thread_count(); i++) {
+        const struct ew_thread *thread = ew_thread_at(i);
+        if (thread->state == EW_BLOCKED && thread->life.handler_helps)
+            return true;
+    }
+    return false;
 }
 
 // What the kernel does by itself, it does.
@@ -342,7 +363,11 @@ static void handle_now(siginfo_t *info, ucontext_t *context) {
     SET(&context->uc_sigmask) = ew_kernel_mask;
 }
 
+volatile int ew_signal_swallowed;
+
 void ew_on_signal(int number, siginfo_t *info, void *context) {
+    if (number == ew_signal_swallowed && is_of_running_thread(info))
+        return;
     ew_handler *handler = ew_actions[number].handler;
     bool has_handler = handler != DEFAULT && handler != IGNORE;
     bool blocked = ew_self && ew_self->life.mask & BIT(number);

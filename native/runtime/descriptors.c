@@ -2,7 +2,8 @@
 // Descriptors are known by what they lead to: libc opens and closes some without telling us.
 #include "descriptors.h"
 
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/sysmacros.h>
 
 struct target {
@@ -13,6 +14,7 @@ struct target {
 static struct target outputs[2]; // where descriptors 1 and 2 led at the start
 static struct target *within;    // pipes that the program made for itself
 static uint32_t within_count, within_room;
+static dev_t telling[2]; // file systems whose files say what the kernel thinks just now
 static bool shared;
 
 static bool target_of(int descriptor, struct stat *status) {
@@ -24,21 +26,22 @@ static bool is_same(const struct target *one, const struct stat *status) {
 }
 
 void ew_descriptors_start(void) {
+    static const char *const paths[2] = {"/proc/self", "/sys/kernel"};
     struct stat status;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         if (target_of(1 + i, &status))
             outputs[i] = (struct target){status.st_dev, status.st_ino};
+        if (raw3(SYS_stat, (long)paths[i], (long)&status, 0) == 0)
+            telling[i] = status.st_dev;
+    }
 }
 
 void ew_descriptors_shared(void) {
     shared = true;
 }
 
-bool ew_is_output(int descriptor) {
-    struct stat status;
-    if (!target_of(descriptor, &status))
-        return false;
-    return is_same(&outputs[0], &status) || is_same(&outputs[1], &status);
+bool ew_is_output(const struct stat *status) {
+    return is_same(&outputs[0], status) || is_same(&outputs[1], status);
 }
 
 static void grow(void) {
@@ -68,25 +71,111 @@ static bool is_within(const struct stat *status) {
     return false;
 }
 
+// --- what is known by its descriptor
+
+#define NUMBERS (1u << 20) // Linux's own limit, unless root has raised it
+#define OBJECTS (1u << 28)
+
+static uint32_t *numbers;    // by descriptor; 0: not known
+static bool *number_outside; // by number
+static uint32_t last_number;
+static unsigned highest; // descriptor that has had a number
+
+static uint32_t *number_at(int descriptor) {
+    static uint32_t none;
+    if (!numbers) {
+        numbers = ew_pages(NUMBERS * sizeof *numbers);
+        number_outside = ew_pages(OBJECTS);
+    }
+    none = 0;
+    return (uint32_t)descriptor < NUMBERS ? &numbers[descriptor] : &none;
+}
+
+static void give(int descriptor, uint32_t number) {
+    *number_at(descriptor) = number;
+    if ((unsigned)descriptor > highest && (unsigned)descriptor < NUMBERS)
+        highest = (unsigned)descriptor;
+}
+
+void ew_numbered_within(int descriptor) {
+    if (last_number == OBJECTS - 1)
+        ew_cannot("more than 268 million eventfds and epoll instances in one run");
+    give(descriptor, ++last_number);
+}
+
+void ew_numbered_outside(int descriptor) {
+    if (!ew_number_of(descriptor))
+        ew_numbered_within(descriptor);
+    number_outside[ew_number_of(descriptor)] = true;
+}
+
+uint32_t ew_number_of(int descriptor) {
+    return *number_at(descriptor);
+}
+
+void ew_number_copied(int from, int to) {
+    uint32_t number = *number_at(from);
+    if (number || *number_at(to))
+        give(to, number);
+}
+
+void ew_numbers_closed(unsigned first, unsigned last) {
+    for (unsigned i = first; numbers && i <= last && i <= highest; i++)
+        numbers[i] = 0;
+}
+
+// --- where one leads
+
 // Devices that give the same to everybody: null, zero and full.
 static bool is_constant_device(const struct stat *status) {
     unsigned number = minor(status->st_rdev);
     return major(status->st_rdev) == 1 && (number == 3 || number == 5 || number == 7);
 }
 
-bool ew_is_outside(int descriptor) {
-    struct stat status;
-    if (!target_of(descriptor, &status))
+static bool is_plain_outside(int descriptor, const struct stat *status) {
+    uint32_t number = *number_at(descriptor);
+    return status->st_dev == telling[0] || status->st_dev == telling[1] ||
+           number_outside[number]; // it came through a socket
+}
+
+bool ew_look_where(int descriptor, struct stat *status) {
+    uint32_t number;
+    if (!target_of(descriptor, status)) {
+        *status = (struct stat){0};
         return false; // an error that says nothing of the outside
-    switch (status.st_mode & S_IFMT) {
+    }
+    switch (status->st_mode & S_IFMT) {
     case S_IFREG:
+        return is_plain_outside(descriptor, status);
     case S_IFDIR:
     case S_IFLNK:
     case S_IFBLK:
         return false;
     case S_IFCHR:
-        return !is_constant_device(&status);
+        return !is_constant_device(status);
+    case 0:
+        number = *number_at(descriptor);
+        return shared || !number || number_outside[number];
     default:
-        return shared || !is_within(&status);
+        return shared || !is_within(status);
     }
+}
+
+bool ew_is_outside(int descriptor) {
+    struct stat status;
+    return ew_look_where(descriptor, &status);
+}
+
+// --- our own
+
+int ew_out_of_the_way(int descriptor) {
+    struct rlimit limit;
+    if (descriptor < 0 || raw3(SYS_getrlimit, RLIMIT_NOFILE, (long)&limit, 0) < 0)
+        return descriptor;
+    long lowest = limit.rlim_cur < NUMBERS ? (long)limit.rlim_cur / 2 : NUMBERS / 2;
+    long moved = raw3(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, lowest);
+    if (moved < 0)
+        return descriptor;
+    raw1(SYS_close, descriptor);
+    return (int)moved;
 }

@@ -5,17 +5,44 @@
 
 #include "runtime.h"
 
+#include <sys/stat.h>
+
 // Whether what can be read from it depends on somebody else: sockets, terminals, devices, pipes
-// that came from elsewhere or that another process has too. Files are part of the machine's state.
+// that came from elsewhere or that another process has too, what the kernel tells in /proc and
+// /sys. Files are part of the machine's state.
 bool ew_is_outside(int descriptor);
 
-// Whether it is where the program's output goes, which is written in a replay too.
-bool ew_is_output(int descriptor);
+// The same, and what it is; an st_mode of 0 is something without a name (an eventfd), or nothing.
+bool ew_look_where(int descriptor, struct stat *status);
+
+// Whether it is where the program's output goes. It is taken as it comes, in a replay too, and by
+// whatever: a pipe that is full for a moment, or a file.
+bool ew_is_output(const struct stat *status);
 
 // A pipe or the like that the program made for itself; both ends are within.
 void ew_made_within(int descriptor);
 
+// What has no name and no number of its own in the file system is known by its descriptor, which
+// whoever copies or closes one has to tell.
+void ew_numbered_within(int descriptor);  // an eventfd, or an epoll instance that is empty yet
+void ew_numbered_outside(int descriptor); // whatever it is, others can change it
+uint32_t ew_number_of(int descriptor);    // the same for all copies of one such; 0: not known
+void ew_number_copied(int from, int to);
+void ew_numbers_closed(unsigned first, unsigned last);
+
 void ew_descriptors_start(void);
 void ew_descriptors_shared(void); // there is another process now that has all of them too
+
+// Moves a descriptor of our own to where the program does not expect one. Returns where to.
+int ew_out_of_the_way(int descriptor);
+
+// --- outside.c
+
+// The program's own of these are about to be closed: threads that wait for one keep a copy, as the
+// kernel would for them.
+void ew_closing(unsigned first, unsigned last);
+
+// --- closing.c
+int ew_copy(int descriptor, int command, long lowest); // fcntl's F_DUPFD and F_DUPFD_CLOEXEC
 
 #endif

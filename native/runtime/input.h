@@ -31,4 +31,7 @@ void ew_input_tell(enum ew_input_kind kind, const char *text, size_t size);
 // A system call whose result depends on the outside: made, or its result taken from the replay.
 long ew_input_call(long number, long a, long b, long c, long d, long e, long f);
 
+// random.c: what the kernel has given the program at its start
+void ew_random_begin(void);
+
 #endif

@@ -23,9 +23,10 @@ struct ew_life {
     size_t memory_size;
     uintptr_t *frames; // its own shadow; the one in use may be a coroutine's
 
-    bool attention; // a signal or a cancellation may be waiting for it: see ew_attend
-    bool first;     // runs on the stack that the kernel made
-    bool leaving;   // its function is over: no cancellation any more
+    bool attention;     // a signal or a cancellation may be waiting for it: see ew_attend
+    bool first;         // runs on the stack that the kernel made
+    bool handler_helps; // blocked in something that the handler of a signal can end
+    bool leaving;       // its function is over: no cancellation any more
 
     // tsan_annotations.c: regions that the thread is in
     struct ew_ignored {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for descriptors: the only way in which a thread of the target waits for the outside.
+// Waiting for descriptors. Those that lead outside are really waited for; of the others only
+// threads of this program can make something, so that who waits for them is looked at when they do.
+#include "descriptors.h"
 #include "schedule.h"
 #include "signals.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 static struct ew_thread *head; // threads that wait for descriptors, in order of arrival
-static uint32_t waiting, descriptors;
+static uint32_t waiting, waiting_within, descriptors;
 
 static void add(struct ew_thread *thread) {
     struct ew_thread **end = &head;
@@ -17,6 +20,7 @@ static void add(struct ew_thread *thread) {
     thread->poll_previous = previous;
     thread->poll_next = NULL;
     waiting++;
+    waiting_within += thread->polls_within;
     descriptors += thread->polled_count;
 }
 
@@ -28,27 +32,44 @@ static void drop(struct ew_thread *thread) {
     if (thread->poll_next)
         thread->poll_next->poll_previous = thread->poll_previous;
     waiting--;
+    waiting_within -= thread->polls_within;
     descriptors -= thread->polled_count;
 }
 
-enum ew_woken ew_wait_outside(struct pollfd *polled, uint32_t count, int64_t deadline) {
+static enum ew_woken wait_for(struct pollfd *polled, uint32_t count, int64_t deadline,
+                              bool within) {
     struct ew_thread *self = ew_self;
     if (ew_cancel_is_due(self))
         return EW_WOKEN;
     self->polled = polled;
     self->polled_count = count;
+    self->polls_within = within;
+    self->life.handler_helps = within;
     add(self);
     self->life.cancellable = true;
     enum ew_woken woken = ew_wait_quietly(polled, deadline);
     self->life.cancellable = false;
+    self->life.handler_helps = false;
     drop(self);
     if (self->life.attention)
         ew_attend(false);
     return woken;
 }
 
-bool ew_outside_waited_for(void) {
+enum ew_woken ew_wait_outside(struct pollfd *polled, uint32_t count, int64_t deadline) {
+    return wait_for(polled, count, deadline, false);
+}
+
+enum ew_woken ew_wait_within(struct pollfd *polled, uint32_t count, int64_t deadline) {
+    return wait_for(polled, count, deadline, true);
+}
+
+bool ew_descriptors_waited_for(void) {
     return waiting != 0;
+}
+
+bool ew_outside_waited_for(void) {
+    return waiting != waiting_within;
 }
 
 // One array for all of them; grows, and is kept.
@@ -145,7 +166,75 @@ bool ew_look_outside(int64_t nanoseconds) {
     return ew_schedule_following() ? look_back() : look_really(nanoseconds);
 }
 
+// --- within
+
+static bool is_ready(const struct ew_thread *thread) {
+    return raw3(SYS_poll, (long)thread->polled, thread->polled_count, 0) != 0;
+}
+
+// The same in every run, so that nothing of it is noted.
+bool ew_look_within(void) {
+    bool found = false;
+    for (struct ew_thread *thread = head; waiting_within && thread; thread = thread->poll_next)
+        if (thread->polls_within && thread->state == EW_BLOCKED && is_ready(thread)) {
+            ew_unblock(thread, false);
+            found = true;
+        }
+    return found;
+}
+
+// --- descriptors that are closed under those who wait
+
+static struct held {
+    uint32_t owner; // thread number + 1; 0: free
+    int descriptor;
+} held[256];
+static uint32_t held_count;
+
+static int hold(const struct ew_thread *thread, int descriptor) {
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
+        if (held[i].owner)
+            continue;
+        long copy = raw1(SYS_dup, descriptor);
+        if (copy < 0)
+            return descriptor;
+        held[i] = (struct held){thread->id + 1, ew_out_of_the_way((int)copy)};
+        held_count++;
+        ew_number_copied(descriptor, held[i].descriptor);
+        return held[i].descriptor;
+    }
+    return descriptor; // it will see that it is closed
+}
+
+static void keep(struct ew_thread *thread, unsigned first, unsigned last) {
+    for (uint32_t i = 0; i < thread->polled_count; i++) {
+        int descriptor = thread->polled[i].fd;
+        if (descriptor >= 0 && (unsigned)descriptor >= first && (unsigned)descriptor <= last)
+            thread->polled[i].fd = hold(thread, descriptor);
+    }
+}
+
+void ew_closing(unsigned first, unsigned last) {
+    for (struct ew_thread *thread = head; thread; thread = thread->poll_next)
+        keep(thread, first, last);
+}
+
+void ew_release_held(void) {
+    for (size_t i = 0; held_count && i < sizeof held / sizeof *held; i++) {
+        if (held[i].owner != ew_self->id + 1)
+            continue;
+        ew_numbers_closed((unsigned)held[i].descriptor, (unsigned)held[i].descriptor);
+        raw1(SYS_close, held[i].descriptor);
+        held[i].owner = 0;
+        held_count--;
+    }
+}
+
 void ew_outside_forked(void) {
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+        if (held[i].owner)
+            raw1(SYS_close, held[i].descriptor);
+    __builtin_memset(held, 0, sizeof held);
     head = NULL;
-    waiting = descriptors = 0;
+    waiting = waiting_within = descriptors = held_count = 0;
 }

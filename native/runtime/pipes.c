@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors that a program makes for itself: no outside behind them as long as it is alone.
-#include "descriptors.h"
+#include "transfer.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -8,10 +8,8 @@
 #include <unistd.h>
 
 static int made(long error, const int ends[2]) {
-    if (error < 0) {
-        errno = (int)-error;
-        return -1;
-    }
+    if (error < 0)
+        return (int)ew_result(error);
     ew_made_within(ends[0]);
     ew_made_within(ends[1]);
     return 0;
@@ -27,4 +25,11 @@ EW_EXPORT int pipe(int ends[2]) {
 
 EW_EXPORT int socketpair(int domain, int type, int protocol, int ends[2]) {
     return made(raw6(SYS_socketpair, domain, type, protocol, (long)ends, 0, 0), ends);
+}
+
+EW_EXPORT int eventfd(unsigned count, int flags) {
+    long fd = raw3(SYS_eventfd2, count, flags, 0);
+    if (fd >= 0)
+        ew_numbered_within((int)fd);
+    return (int)ew_result(fd);
 }

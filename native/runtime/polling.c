@@ -2,10 +2,11 @@
 // poll, select and their kin: several descriptors at once.
 #include "polling.h"
 #include "input.h"
+#include "signals.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 
 static int result(long value) {
@@ -30,32 +31,91 @@ static bool any_outside(const struct pollfd *polled, nfds_t count) {
     return false;
 }
 
-// `nanoseconds` < 0: for ever. Returns how many are ready, or -errno.
-static long wait_for(struct pollfd *polled, nfds_t count, int64_t nanoseconds) {
-    int64_t deadline = nanoseconds < 0 ? EW_NEVER : ew_now() + nanoseconds;
-    ew_testcancel();
-    ew_point(EW_WHY_SYNC);
+static long wait_until(struct pollfd *polled, nfds_t count, int64_t deadline, bool now) {
     bool outside = any_outside(polled, count);
-    for (bool last = nanoseconds == 0;;) {
+    for (bool last = now;;) {
         long ready = ew_look_at(polled, count, outside);
         if (ready || last)
             return ready;
-        last = ew_wait_outside(polled, (uint32_t)count, deadline) == EW_TIMED_OUT;
-        ew_testcancel();
         if (ew_interrupted(true))
             return -EINTR;
+        last = (outside ? ew_wait_outside : ew_wait_within)(polled, (uint32_t)count, deadline) ==
+               EW_TIMED_OUT;
+        ew_testcancel();
     }
 }
 
-// With another signal mask for as long as it waits.
-static long wait_masked(struct pollfd *polled, nfds_t count, int64_t nanoseconds,
-                        const sigset_t *mask) {
-    sigset_t old;
-    if (mask)
-        pthread_sigmask(SIG_SETMASK, mask, &old);
-    long ready = wait_for(polled, count, nanoseconds);
-    if (mask)
-        pthread_sigmask(SIG_SETMASK, &old, NULL);
+// Without descriptors it is a sleep, which only a signal can cut short.
+static long rest(int64_t deadline, bool now) {
+    struct pollfd none;
+    while (!now) {
+        if (ew_interrupted(true))
+            return -EINTR;
+        now = (deadline == EW_NEVER ? ew_wait_outside(&none, 0, deadline)
+                                    : ew_wait_cancellable(&none, deadline)) == EW_TIMED_OUT;
+        ew_testcancel();
+    }
+    return 0;
+}
+
+#define FEW 64
+
+// The program's array is not waited on: one that it closes meanwhile changes its number.
+static long wait_on_copy(struct pollfd *polled, nfds_t count, int64_t deadline, bool now) {
+    struct pollfd few[FEW], *copy = few;
+    if (count > FEW)
+        copy = ew_pages(count * sizeof *copy);
+    memcpy(copy, polled, count * sizeof *copy);
+    long ready = wait_until(copy, count, deadline, now);
+    for (nfds_t i = 0; i < count && ready >= 0; i++)
+        polled[i].revents = ready ? copy[i].revents : 0;
+    if (count > FEW)
+        raw3(SYS_munmap, (long)copy, (long)(count * sizeof *copy), 0);
+    ew_release_held();
+    return ready;
+}
+
+static bool is_too_many(nfds_t count) {
+    struct rlimit limit;
+    return count > FEW && raw3(SYS_getrlimit, RLIMIT_NOFILE, (long)&limit, 0) == 0 &&
+           count > limit.rlim_cur;
+}
+
+// What has waited behind the other mask is delivered now, and ends the wait unless something is
+// ready.
+uint64_t ew_poll_begin(const sigset_t *mask) {
+    uint64_t before = ew_self->life.mask;
+    ew_testcancel();
+    ew_point(EW_WHY_SYNC);
+    ew_release_held();
+    ew_self->life.interrupted = EW_UNDISTURBED;
+    if (mask) {
+        ew_mask_set(SET(mask));
+        ew_look_for_signals();
+        ew_attend(false);
+    }
+    return before;
+}
+
+void ew_poll_end(uint64_t mask) {
+    if (mask == ew_self->life.mask)
+        return;
+    ew_mask_set(mask);
+    ew_look_for_signals();
+    if (ew_self->life.attention)
+        ew_attend(false);
+}
+
+// `nanoseconds` < 0: for ever. Returns how many are ready, or -errno. With another signal mask, if
+// there is one, for as long as it waits.
+static long wait_for(struct pollfd *polled, nfds_t count, int64_t nanoseconds,
+                     const sigset_t *mask) {
+    int64_t deadline = nanoseconds < 0 ? EW_NEVER : ew_now() + nanoseconds;
+    uint64_t before = ew_poll_begin(mask);
+    long ready = is_too_many(count) ? -EINVAL
+                 : count            ? wait_on_copy(polled, count, deadline, nanoseconds == 0)
+                                    : rest(deadline, nanoseconds == 0);
+    ew_poll_end(before);
     return ready;
 }
 
@@ -68,14 +128,14 @@ static int64_t nanoseconds_of(const struct timespec *limit) {
 }
 
 EW_EXPORT int poll(struct pollfd *polled, nfds_t count, int milliseconds) {
-    return result(wait_for(polled, count, milliseconds < 0 ? -1 : milliseconds * 1000000ll));
+    return result(wait_for(polled, count, milliseconds < 0 ? -1 : milliseconds * 1000000ll, NULL));
 }
 
 EW_EXPORT int ppoll(struct pollfd *polled, nfds_t count, const struct timespec *limit,
                     const sigset_t *mask) {
     if (!is_time(limit))
         return result(-EINVAL);
-    return result(wait_masked(polled, count, nanoseconds_of(limit), mask));
+    return result(wait_for(polled, count, nanoseconds_of(limit), mask));
 }
 
 // What _FORTIFY_SOURCE calls instead, with the size of the array behind.
@@ -146,7 +206,7 @@ EW_EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
     fd_set *const sets[3] = {read, write, except};
     struct pollfd polled[FD_SETSIZE];
     nfds_t used = gather(count, sets, polled);
-    long ready = wait_masked(polled, used, nanoseconds_of(limit), mask);
+    long ready = wait_for(polled, used, nanoseconds_of(limit), mask);
     return result(ready < 0 ? ready : scatter(sets, polled, used));
 }
 

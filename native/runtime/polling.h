@@ -5,7 +5,14 @@
 
 #include "descriptors.h"
 
+#include <signal.h>
+
 // poll(2) that does not wait; a question to the outside when `outside`.
 long ew_look_at(struct pollfd *polled, nfds_t count, bool outside);
+
+// Around a call that waits, with another signal mask meanwhile unless NULL. The first is a
+// cancellation and decision point, and returns the mask to go back to.
+uint64_t ew_poll_begin(const sigset_t *mask);
+void ew_poll_end(uint64_t mask);
 
 #endif

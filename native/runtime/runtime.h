@@ -62,6 +62,7 @@ struct ew_thread {
     int64_t deadline;
     struct pollfd *polled; // while it waits for descriptors
     uint32_t polled_count;
+    bool polls_within; // only threads of this program can make them ready
     struct ew_thread *poll_next, *poll_previous;
     struct {
         const void *object; // NULL: nothing that a trace could name
@@ -181,11 +182,18 @@ bool ew_interrupted(bool even_restarting);
 
 // --- outside.c: what the kernel and other processes do
 
-// Blocks the running thread until one of the descriptors is ready or the deadline passes.
+// Blocks the running thread until one of the descriptors is ready or the deadline passes. The
+// second is for those that only threads of this program can make ready: see descriptors.h. When one
+// of them is closed meanwhile its number in the array changes; ew_release_held when it is over.
 enum ew_woken ew_wait_outside(struct pollfd *descriptors, uint32_t count, int64_t deadline);
+enum ew_woken ew_wait_within(struct pollfd *descriptors, uint32_t count, int64_t deadline);
+void ew_release_held(void);
+bool ew_descriptors_waited_for(void);
 bool ew_outside_waited_for(void);
 // Lets those go on whose descriptors are ready; waits at most so long for one (-1: for ever).
 bool ew_look_outside(int64_t nanoseconds);
+// After anything that may have made a descriptor within ready.
+bool ew_look_within(void);
 void ew_outside_forked(void);
 
 // --- tsan_memory.c: plain accesses until the next decision point

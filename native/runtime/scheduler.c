@@ -7,6 +7,7 @@
 #include "schedulers/policy.h"
 #include "threads.h"
 
+#include <signal.h>
 #include <string.h>
 
 void ew_switch(void **save_sp, void *load_sp, uint64_t load_fs);
@@ -154,7 +155,7 @@ static struct ew_thread *ask(enum ew_why why, bool may_stay) {
 static struct ew_thread *choose(enum ew_why why) {
     count_steps(why);
     ew_schedule_reached();
-    if (ew_outside_waited_for() && (++decisions % LOOK_EVERY == 0 || ew_schedule_following()))
+    if (ew_descriptors_waited_for() && (++decisions % LOOK_EVERY == 0 || ew_schedule_following()))
         ew_look_outside(0);
     if (UNLIKELY(ew_signal_arrived || ew_schedule_following()))
         ew_take_arrivals();
@@ -256,11 +257,14 @@ static EW_COLD void idle(void) {
         ew_take_arrivals();
         return;
     }
+    if (ew_look_within() || (ew_schedule_following() && ew_look_outside(0)))
+        return;
     int64_t due = ew_due_while_idle();
     int64_t left = due == EW_NEVER ? -1 : due - ew_now();
-    if (ew_outside_waited_for())
+    bool outside = ew_outside_waited_for() || (due == EW_NEVER && ew_handler_may_help());
+    if (outside)
         ew_schedule_waits();
-    if (ew_outside_waited_for() && look_outside(due != EW_NEVER && left < 0 ? 0 : left))
+    if (outside && look_outside(due != EW_NEVER && left < 0 ? 0 : left))
         return;
     if (due == EW_NEVER)
         deadlock();

@@ -47,6 +47,17 @@ static int to_thread(struct ew_thread *thread, int number, int code, union sigva
     return 0;
 }
 
+void ew_signal_of_call(int number) {
+    to_thread(ew_self, number, SI_USER, (union sigval){0});
+}
+
+void ew_signal_forget(int number) {
+    uint64_t set = BIT(number);
+    struct timespec now = {0};
+    if (ew_kernel_mask & set)
+        raw6(SYS_rt_sigtimedwait, (long)&set, 0, (long)&now, sizeof set, 0, 0);
+}
+
 EW_EXPORT int pthread_kill(pthread_t handle, int number) {
     ew_point(EW_WHY_SYNC);
     return to_thread(ew_thread_of(handle), number, SI_TKILL, (union sigval){0});

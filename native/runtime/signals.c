@@ -35,7 +35,7 @@ void ew_kernel_action(int number, ew_handler *handler, unsigned long flags) {
 static void follow_action(int number) {
     const struct ew_action *action = &ew_actions[number];
     bool handled = action->handler != DEFAULT && action->handler != IGNORE;
-    bool deadly = recorded & BIT(number) && action->handler == DEFAULT;
+    bool deadly = (recorded | BIT(SIGPIPE)) & BIT(number) && action->handler == DEFAULT;
     bool ours = awaiters[number] || kept & BIT(number) || handled || deadly;
     ew_kernel_action(number, ours ? ew_on_signal : action->handler, action->flags);
 }
@@ -246,7 +246,7 @@ void ew_signals_record(void) {
 }
 
 bool ew_signal_is_deadly(int number) {
-    return recorded & BIT(number) && ew_actions[number].handler == DEFAULT;
+    return recorded & BIT(number) && ew_actions[number].handler == DEFAULT && !awaiters[number];
 }
 
 void ew_signals_forked(void) {
@@ -273,4 +273,5 @@ void ew_signals_start(struct ew_thread *first) {
     counted = 1;
     count(first->life.mask, blockers, 1);
     ew_kernel_mask = first->life.mask;
+    follow_action(SIGPIPE);
 }

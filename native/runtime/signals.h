@@ -70,6 +70,9 @@ void ew_signal_discard(int number);
 void ew_signal_retarget(uint64_t set); // the thread that was to take these may not any more
 void ew_signal_watch(uint64_t set);    // a signalfd is to see them
 void ew_look_for_signals(void);        // a moment at which they may come in, told apart by its step
+extern volatile int ew_signal_swallowed; // that the call under way raises, and its caller tells
+void ew_signal_forget(int number);       // of those that the kernel keeps for the process
+void ew_signal_of_call(int number);      // the running thread's call has raised it
 void ew_on_signal(int number, siginfo_t *info, void *context);
 void ew_delivery_forked(void);
 

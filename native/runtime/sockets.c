@@ -51,7 +51,10 @@ EW_EXPORT int getsockopt(int fd, int level, int option, void *value, socklen_t *
     return result(error);
 }
 
+// How long to wait is asked of the socket when it is waited for, in a replay too.
 EW_EXPORT int setsockopt(int fd, int level, int option, const void *value, socklen_t length) {
+    if (ew_replaying && level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO))
+        raw6(SYS_setsockopt, fd, level, option, (long)value, length, 0);
     return result(ask(fd, SYS_setsockopt, level, option, (long)value, length));
 }
 
@@ -65,5 +68,7 @@ EW_EXPORT int listen(int fd, int backlog) {
 
 EW_EXPORT int shutdown(int fd, int how) {
     ew_point(EW_WHY_SYNC);
-    return result(ask(fd, SYS_shutdown, how, 0, 0, 0));
+    long error = ask(fd, SYS_shutdown, how, 0, 0, 0);
+    ew_look_within();
+    return result(error);
 }

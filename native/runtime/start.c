@@ -4,6 +4,7 @@
 #include "binding.h"
 #include "descriptors.h"
 #include "family.h"
+#include "input.h"
 #include "options.h"
 #include "pids.h"
 #include "runtime.h"
@@ -105,6 +106,7 @@ void ew_begin(void) {
     ew_descriptors_start();
     ew_clock_begin();
     ew_pids_begin();
+    ew_random_begin();
     if (options.until)
         ew_schedule_until = options.until;
     if (options.detect)

@@ -15,7 +15,7 @@
 #include <errno.h>
 
 enum { IN = 8, OUT, ERR };
-enum does { GETC, WIDE, SCAN, LINE, TEXT, DELIM, BLOCK, PUTC, PUT, BULK, LOOK, SYNC };
+enum does { SMALL, LARGE };
 
 static const struct entry {
     const char *name;
@@ -48,6 +48,7 @@ static void find_locks(void) {
 // fork server's forks: looking up a hundred names takes longer than a small program runs.
 void ew_stdio_start(void) {
     find_locks();
+    ew_streams_take_over();
     for (size_t i = 0; i < COUNT; i++)
         if (!functions[i])
             functions[i] = dlsym(RTLD_NEXT, entries[i].name);
@@ -144,21 +145,14 @@ void ew_stream_await(FILE *stream) {
     libc_unlock(stream);
 }
 
-void ew_stream_await_all(void) {
-    for (struct hold *hold = holds; hold;)
-        if (hold->owner != ew_self->id) {
-            ew_wait(hold->stream, EW_NEVER);
-            hold = holds; // anything may have changed
-        } else {
-            hold = hold->next;
-        }
+void ew_stream_busy(FILE *stream) {
+    note_taken(stream);
 }
 
-void ew_stream_lock(FILE *stream) {
-    if (!locks_itself(stream))
-        return;
-    take(stream);
-    note_taken(stream);
+// libc gives it back before anybody else runs, or calls again.
+void ew_stream_idle(FILE *stream) {
+    note_given(stream);
+    ew_wake_all(stream);
 }
 
 static void give(FILE *stream) {
@@ -166,11 +160,6 @@ static void give(FILE *stream) {
     note_given(stream);
     libc_unlock(stream);
     ew_wake_all(stream);
-}
-
-void ew_stream_unlock(FILE *stream) {
-    if (locks_itself(stream))
-        give(stream);
 }
 
 static void tell(unsigned op, unsigned flags, FILE *stream, const void *pc) {
@@ -223,65 +212,20 @@ static FILE *stream_of(const struct entry *entry, const long *arguments) {
 
 // A single character is no more than an access to memory; the others are seen from outside.
 static void decide(enum does does) {
-    if (does != GETC && does != PUTC && does != LOOK)
+    if (does == LARGE)
         ew_point(EW_WHY_SYNC);
     else if (--ew_accesses_left < 0)
         ew_access_due();
 }
 
-static void *read_first(const struct entry *entry, const long *arguments, FILE *stream,
-                        void *function) {
-    switch (entry->does) {
-    case GETC:
-        ew_stream_fill(stream, 1, -1);
-        return function;
-    case SCAN:
-        ew_stream_fill(stream, 1, -1);
-        if (ew_thread_count() > 1 && ew_stream_lacks_line(stream))
-            ew_report(entry->name, "if it needs more than has come, all threads wait with it");
-        return function;
-    case WIDE:
-        ew_stream_until_readable(stream);
-        return function;
-    case LINE:
-        ew_stream_fill(stream, SIZE_MAX, '\n');
-        return function;
-    case TEXT:
-        ew_stream_fill(stream, (int)arguments[1] > 1 ? (size_t)(int)arguments[1] - 1 : 0, '\n');
-        return function;
-    case DELIM:
-        ew_stream_fill(stream, SIZE_MAX, (int)arguments[2]);
-        return function;
-    default:
-        return ew_stream_is_outside(stream) ? (void *)ew_stream_read : function;
-    }
-}
-
-static void *write_first(const struct entry *entry, FILE *stream, void *function) {
-    if (entry->does == BULK && ew_stream_is_outside(stream))
-        return (void *)ew_stream_write;
-    if (entry->does >= SYNC)
-        ew_stream_until_flushable(stream);
-    else if (entry->does != LOOK)
-        ew_stream_until_writable(stream);
-    return function;
-}
-
 static void *prepare(const struct entry *entry, const long *arguments, void *function) {
     FILE *stream = stream_of(entry, arguments);
-    bool several = ew_thread_count() > 1;
-    if (several)
+    if (!stream)
+        return (void *)ew_flush_all; // fflush(NULL)
+    if (ew_thread_count() > 1) {
         decide(entry->does);
-    if (!stream) { // fflush(NULL)
-        ew_stream_await_all();
-        return function;
-    }
-    if (entry->does <= BLOCK)
-        function = read_first(entry, arguments, stream, function);
-    else if (several)
-        function = write_first(entry, stream, function);
-    if (several)
         ew_stream_await(stream);
+    }
     return function;
 }
 

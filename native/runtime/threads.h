@@ -60,6 +60,9 @@ void ew_cancel_if_anywhere(void); // acts on an asynchronous cancellation
 // --- signals.c and delivery.c
 extern volatile bool ew_signal_arrived; // the kernel has handed us one that nobody has looked at
 void ew_take_arrivals(void);            // gives those to threads, and wakes them
+// Whether a signal from outside could free somebody: its handler may post a semaphore or write to
+// a pipe for who waits for that, or end the wait. It may not unlock a mutex.
+bool ew_handler_may_help(void);
 // Runs what waits for the running thread. `anywhere`: it may also end here, being cancelled.
 void ew_attend(bool anywhere);
 void ew_signals_start(struct ew_thread *first);

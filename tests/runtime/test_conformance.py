@@ -2,8 +2,9 @@
 """Every program in programs/ checks POSIX, C or C++ behaviour itself, natively and under control.
 
 A program is one file; `// flags: ...` in its first lines adds compiler flags. It ends with 0 when
-all it checked was right, and says on standard error what was not. Each file in a folder
-NAME_libraries becomes a shared library beside the program NAME.
+all it checked was right, and says on standard error what was not. With a line `// replayed` it is
+also recorded, and is the same to the bit in a replay. Each file in a folder NAME_libraries becomes
+a shared library beside the program NAME.
 """
 
 import re
@@ -14,10 +15,13 @@ from pathlib import Path
 import pytest
 
 from eitherway.worlds.threads.build import COMPILE, link_flags
+from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.run import run
 
 PROGRAMS = sorted(
     p for p in (Path(__file__).parent / "programs").iterdir() if p.suffix in (".c", ".cc")
 )
+REPLAYED = [p for p in PROGRAMS if "\n// replayed\n" in p.read_text(encoding="utf-8")[:1000]]
 SEEDS = range(10)
 GIVE_UP = 60  # seconds: a program that hangs has failed; none of them needs one
 
@@ -50,7 +54,7 @@ def compile_program(source: Path, program: Path, *, controlled: bool) -> None:
 
 
 def check(program: Path, options: str) -> None:
-    run = subprocess.run(
+    ran = subprocess.run(
         [program],
         env={"EITHERWAY_OPTIONS": options, "PATH": "/usr/bin:/bin"},
         stdin=subprocess.DEVNULL,
@@ -59,7 +63,7 @@ def check(program: Path, options: str) -> None:
         timeout=GIVE_UP,
         check=False,
     )
-    assert run.returncode == 0, f"{options}: status {run.returncode}\n{run.stdout}{run.stderr}"
+    assert ran.returncode == 0, f"{options}: status {ran.returncode}\n{ran.stdout}{ran.stderr}"
 
 
 @pytest.mark.parametrize("source", PROGRAMS, ids=lambda source: source.name)
@@ -74,3 +78,14 @@ def test_the_program_is_right_under_control(source: Path, tmp_path: Path) -> Non
     check(tmp_path / "program", "scheduler=round-robin")
     for seed in SEEDS:
         check(tmp_path / "program", f"scheduler=random-walk:seed={seed}")
+
+
+@pytest.mark.parametrize("source", REPLAYED, ids=lambda source: source.name)
+def test_the_program_replays(source: Path, tmp_path: Path) -> None:
+    compile_program(source, tmp_path / "program", controlled=True)
+    launch = Launch.here([str(tmp_path / "program")])
+    for scheduler, seed in [("round-robin", 0), *(("random-walk", seed) for seed in range(4))]:
+        first = run(launch, seed=seed, scheduler=scheduler)
+        assert first.status == 0, f"{scheduler} {seed}: {first.err.beginning.decode()}"
+        again = run(launch, replay=first)
+        assert again.differences(first) == [], f"{scheduler} {seed}: {again.err.beginning.decode()}"

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// accept and connect: how connections begin.
+#include "input.h"
+#include "placeholder.h"
+#include "sync.h"
+#include "transfer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+
+struct accepting {
+    struct sockaddr *address;
+    socklen_t *length;
+    int flags;
+};
+
+static long take(struct ew_transfer *transfer, void *argument) {
+    const struct accepting *accepting = argument;
+    socklen_t room = accepting->address && accepting->length ? *accepting->length : 0;
+    long fd = ew_transfer_call(transfer, SYS_accept4, (long)accepting->address,
+                               (long)accepting->length, accepting->flags, 0, 0);
+    if (fd < 0)
+        return fd;
+    if (transfer->outside && ew_replaying)
+        ew_placeholder((int)fd, S_IFSOCK, 0, accepting->flags);
+    if (room)
+        ew_received_length(transfer, accepting->address, room, accepting->length,
+                           sizeof *accepting->length);
+    return fd;
+}
+
+// Of sockets that have no connections an error is all that can come.
+static bool has_connections(int fd) {
+    int type = SOCK_STREAM;
+    socklen_t length = sizeof type;
+    raw6(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, (long)&type, (long)&length, 0);
+    return type == SOCK_STREAM || type == SOCK_SEQPACKET;
+}
+
+EW_EXPORT int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags) {
+    struct accepting accepting = {address, length, flags};
+    return (int)ew_result(ew_transfer(fd, POLLIN, has_connections(fd), take, &accepting));
+}
+
+EW_EXPORT int accept(int fd, struct sockaddr *address, socklen_t *length) {
+    return accept4(fd, address, length, 0);
+}
+
+// --- connect
+
+_Static_assert(SOCK_CLOEXEC == O_CLOEXEC && SOCK_NONBLOCK == O_NONBLOCK, "flags of both");
+
+struct connecting {
+    const struct sockaddr *address;
+    socklen_t length;
+};
+
+// Nobody else of ours runs while the socket is another than the program made it.
+static long begin_connection(struct ew_transfer *transfer, const struct connecting *to) {
+    long flags = raw3(SYS_fcntl, transfer->fd, F_GETFL, 0);
+    if (transfer->waits)
+        raw3(SYS_fcntl, transfer->fd, F_SETFL, flags | O_NONBLOCK);
+    long error = ew_transfer_call(transfer, SYS_connect, (long)to->address, to->length, 0, 0, 0);
+    if (transfer->waits)
+        raw3(SYS_fcntl, transfer->fd, F_SETFL, flags);
+    return error;
+}
+
+static long its_error(struct ew_transfer *transfer, void *unused) {
+    (void)unused;
+    int error = 0;
+    socklen_t length = sizeof error;
+    long failed = ew_transfer_call(transfer, SYS_getsockopt, SOL_SOCKET, SO_ERROR, (long)&error,
+                                   (long)&length, 0);
+    if (failed)
+        return failed;
+    ew_received(transfer, &(struct iovec){&error, sizeof error}, 1, sizeof error);
+    return -error;
+}
+
+// A Unix socket whose queue is full cannot be waited for; there is room when somebody accepts.
+static long connect_unix(struct ew_transfer *transfer, const struct connecting *to) {
+    long error;
+    while ((error = begin_connection(transfer, to)) == -EAGAIN && transfer->waits) {
+        ew_wait_elsewhere(EW_NEVER);
+        ew_testcancel();
+        if (ew_interrupted(false))
+            return -EINTR;
+    }
+    return error;
+}
+
+static long connect_to(struct ew_transfer *transfer, const struct connecting *to) {
+    long error = connect_unix(transfer, to);
+    if (!transfer->waits || (error != -EINPROGRESS && error != -EALREADY))
+        return error;
+    error = ew_transfer_attempt(transfer, its_error, NULL);
+    return error == -EAGAIN && transfer->over ? -EINPROGRESS : error; // the time is over
+}
+
+EW_EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length) {
+    struct ew_transfer transfer;
+    ew_transfer_begin(&transfer, fd, POLLOUT, true);
+    long error = connect_to(&transfer, &(struct connecting){address, length});
+    ew_transfer_end(&transfer);
+    return (int)ew_result(error);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// flock, lockf and fcntl's locks: other threads run until one is free.
+//
+// Whoever holds it may be another process, so that whether one was got is part of the recording. A
+// replay takes what was got really too, lest the state of the files be another.
+#include "filelocks.h"
+#include "input.h"
+#include "sync.h"
+#include "transfer.h"
+
+#include <errno.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static long attempt(long number, int fd, long operation, long argument) {
+    long error = ew_input_call(number, fd, operation, argument, 0, 0, 0);
+    if (ew_replaying && error == 0)
+        raw3(number, fd, operation, argument);
+    return error;
+}
+
+static bool is_taken(long error) {
+    return error == -EAGAIN || error == -EACCES;
+}
+
+// `operation` does not wait; the caller says whether we do.
+static long take(long number, int fd, long operation, long argument, bool waits) {
+    long error;
+    if (waits)
+        ew_testcancel();
+    ew_point(EW_WHY_SYNC);
+    ew_self->life.interrupted = EW_UNDISTURBED;
+    while (is_taken(error = attempt(number, fd, operation, argument)) && waits) {
+        ew_wait_elsewhere(EW_NEVER);
+        ew_testcancel();
+        if (ew_interrupted(false))
+            return -EINTR;
+    }
+    return error;
+}
+
+long ew_file_lock(int fd, int command, struct flock *lock) {
+    bool waits = command == F_SETLKW || command == F_OFD_SETLKW;
+    int without = command == F_SETLKW ? F_SETLK : command == F_OFD_SETLKW ? F_OFD_SETLK : command;
+    if (!ew_running)
+        return raw3(SYS_fcntl, fd, command, (long)lock);
+    return take(SYS_fcntl, fd, without, (long)lock, waits);
+}
+
+EW_EXPORT int flock(int fd, int operation) {
+    if (!ew_running)
+        return (int)ew_result(raw3(SYS_flock, fd, operation, 0));
+    bool waits = !(operation & (LOCK_NB | LOCK_UN));
+    return (int)ew_result(take(SYS_flock, fd, operation | LOCK_NB, 0, waits));
+}
+
+static int test_lock(int fd, struct flock *lock) {
+    lock->l_type = F_RDLCK;
+    if (fcntl(fd, F_GETLK, lock) < 0)
+        return -1;
+    return lock->l_type == F_UNLCK || lock->l_pid == getpid() ? 0 : (int)ew_result(-EACCES);
+}
+
+EW_EXPORT int lockf64(int fd, int command, off64_t length) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_CUR, .l_len = length};
+    switch (command) {
+    case F_TEST:
+        return test_lock(fd, &lock);
+    case F_ULOCK:
+        lock.l_type = F_UNLCK;
+        return fcntl(fd, F_SETLK, &lock);
+    case F_LOCK:
+        return fcntl(fd, F_SETLKW, &lock);
+    case F_TLOCK:
+        return fcntl(fd, F_SETLK, &lock);
+    default:
+        return (int)ew_result(-EINVAL);
+    }
+}
+
+EW_EXPORT int lockf(int fd, int command, off_t length) {
+    return lockf64(fd, command, length);
+}

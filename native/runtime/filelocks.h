@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Locks on files.
+#ifndef EITHERWAY_FILELOCKS_H
+#define EITHERWAY_FILELOCKS_H
+
+#include <fcntl.h>
+
+// fcntl's F_SETLK, F_SETLKW and their kin of open descriptions. 0 or -errno.
+long ew_file_lock(int fd, int command, struct flock *lock);
+
+#endif

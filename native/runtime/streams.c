@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// What libc calls below its streams: reading from a pipe, a socket or a terminal is our own read,
+// wherever in scanf or printf it happens.
+//
+// libc reaches its functions through tables, which are patched once, at the start. Files are left
+// to libc: it reads some while it holds locks of its own (time zones, users), and nobody may run
+// then.
+#include "input.h"
+#include "stream.h"
+#include "transfer.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+typedef ssize_t reader(FILE *, void *, ssize_t);
+typedef ssize_t writer(FILE *, const void *, ssize_t);
+typedef int closer(FILE *);
+static reader *libc_read;
+static writer *libc_write;
+static closer *libc_close;
+static bool leaving; // the program is at its very end: libc flushes, holding the list of streams
+
+static void idle(FILE **stream) {
+    ew_stream_idle(*stream);
+}
+
+// Until the end of the block, also when the thread is cancelled in it: compiled with -fexceptions.
+#define BUSY(stream)                                                                               \
+    __attribute__((cleanup(idle))) FILE *busy = (stream);                                          \
+    ew_stream_busy(busy)
+
+enum where { FILES, TOLD, ELSEWHERE }; // TOLD: files in which the kernel tells something
+
+static enum where where(const FILE *stream, bool writes) {
+    struct stat status;
+    if (!ew_running || leaving)
+        return FILES;
+    bool outside = ew_look_where(stream->_fileno, &status);
+    if (writes && ew_is_output(&status))
+        return FILES;
+    switch (status.st_mode & S_IFMT) {
+    case S_IFREG:
+        return outside ? TOLD : FILES;
+    case S_IFDIR:
+    case S_IFBLK:
+        return FILES;
+    default:
+        return ELSEWHERE;
+    }
+}
+
+static ssize_t told(FILE *stream, void *buffer, ssize_t size) {
+    long got = ew_input_call(SYS_read, stream->_fileno, (long)buffer, size, 0, 0, 0);
+    if (got > 0)
+        ew_input(EW_INPUT_DATA, buffer, (size_t)got, (size_t)size);
+    return ew_result(got);
+}
+
+static ssize_t stream_read(FILE *stream, void *buffer, ssize_t size) {
+    enum where leads = where(stream, false);
+    if (leads != ELSEWHERE)
+        return leads == TOLD ? told(stream, buffer, size) : libc_read(stream, buffer, size);
+    BUSY(stream);
+    return read(stream->_fileno, buffer, (size_t)size);
+}
+
+// Byte for byte what libc's does, with our own write.
+static ssize_t stream_write(FILE *stream, const void *data, ssize_t size) {
+    if (where(stream, true) != ELSEWHERE)
+        return libc_write(stream, data, size);
+    BUSY(stream);
+    ssize_t done = 0;
+    while (done < size) {
+        ssize_t count = write(stream->_fileno, (const char *)data + done, (size_t)(size - done));
+        if (count < 0) {
+            stream->_flags |= _IO_ERR_SEEN;
+            break;
+        }
+        done += count;
+    }
+    if (stream->_offset >= 0)
+        stream->_offset += done;
+    return done;
+}
+
+static int stream_close(FILE *stream) {
+    if (!ew_running)
+        return libc_close(stream);
+    ew_numbers_closed((unsigned)stream->_fileno, (unsigned)stream->_fileno);
+    ew_closing((unsigned)stream->_fileno, (unsigned)stream->_fileno);
+    int result = libc_close(stream);
+    ew_look_within();
+    return result;
+}
+
+// --- the tables
+
+// glibc's struct _IO_jump_t, which is part of what programs were compiled against.
+enum { READ = 14, WRITE = 15, CLOSE = 17, ENTRIES = 21 };
+
+static bool is_known(void **table) {
+    return table && table[READ] == (void *)libc_read && table[WRITE] == (void *)libc_write &&
+           table[CLOSE] == (void *)libc_close;
+}
+
+static bool set_access(void **table, int access) {
+    uintptr_t from = (uintptr_t)table & ~4095ul;
+    uintptr_t to = ((uintptr_t)(table + ENTRIES) + 4095) & ~4095ul;
+    return raw3(SYS_mprotect, (long)from, (long)(to - from), access) == 0;
+}
+
+static bool patch(const char *name) {
+    void **table = dlsym(RTLD_NEXT, name);
+    if (!is_known(table) || !set_access(table, PROT_READ | PROT_WRITE))
+        return false;
+    table[READ] = (void *)stream_read;
+    table[WRITE] = (void *)stream_write;
+    table[CLOSE] = (void *)stream_close;
+    set_access(table, PROT_READ);
+    return true;
+}
+
+// Registered before everything else, so it runs after everything else.
+static void at_the_end(void) {
+    ew_flush_all();
+    leaving = true;
+}
+
+void ew_streams_take_over(void) {
+    libc_read = (reader *)dlsym(RTLD_NEXT, "_IO_file_read");
+    libc_write = (writer *)dlsym(RTLD_NEXT, "_IO_file_write");
+    libc_close = (closer *)dlsym(RTLD_NEXT, "_IO_file_close");
+    if (!patch("_IO_file_jumps") || !patch("_IO_wfile_jumps"))
+        ew_report("stdio", "this libc is not known: streams that wait stop all threads");
+    atexit(at_the_end);
+}
+
+// --- all streams at once
+//
+// libc's own would wait for each stream's lock with the carrier, and hold its list meanwhile.
+
+static FILE *first_stream(void) {
+    static FILE **list;
+    if (!list)
+        list = dlsym(RTLD_NEXT, "_IO_list_all");
+    return list ? *list : NULL;
+}
+
+static bool exists(const FILE *stream) {
+    const FILE *at = first_stream();
+    while (at && at != stream)
+        at = at->_chain;
+    return at != NULL;
+}
+
+static bool has_output(const FILE *stream) {
+    wchar_t *const *wide = (wchar_t *const *)stream->_wide_data; // read: 3, write base, write ptr
+    if (stream->_mode > 0)
+        return wide[4] > wide[3];
+    return stream->_IO_write_ptr > stream->_IO_write_base;
+}
+
+static size_t count_streams(void) {
+    size_t count = 0;
+    for (const FILE *at = first_stream(); at; at = at->_chain)
+        count++;
+    return count;
+}
+
+// Others run while one is waited for, and may close it.
+static bool flush(FILE *stream) {
+    if (exists(stream))
+        ew_stream_await(stream);
+    return !exists(stream) || !has_output(stream) || fflush(stream) == 0;
+}
+
+int ew_flush_all(void) {
+    size_t count = count_streams(), size = (count + 1) * sizeof(FILE *);
+    FILE **streams = ew_pages(size);
+    FILE *at = first_stream();
+    bool all = true;
+    for (size_t i = 0; i < count; i++, at = at->_chain)
+        streams[i] = at;
+    for (size_t i = 0; i < count; i++)
+        all &= flush(streams[i]);
+    raw3(SYS_munmap, (long)streams, (long)size, 0);
+    return all ? 0 : EOF;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks, waits and calls.
+#include "transfer.h"
+#include "input.h"
+#include "polling.h"
+#include "threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+
+long ew_result(long value) {
+    if (value >= 0 || value < -4095)
+        return value;
+    errno = (int)-value;
+    return -1;
+}
+
+static bool is_blocking(int descriptor) {
+    long flags = raw3(SYS_fcntl, descriptor, F_GETFL, 0);
+    return flags >= 0 && !(flags & O_NONBLOCK);
+}
+
+void ew_transfer_begin(struct ew_transfer *transfer, int fd, short events, bool may_wait) {
+    *transfer = (struct ew_transfer){.fd = fd, .events = events, .deadline = EW_NEVER};
+    if (!ew_running)
+        return;
+    ew_testcancel();
+    ew_point(EW_WHY_SYNC);
+    ew_release_held(); // of a call that a handler jumped out of
+    ew_self->life.interrupted = EW_UNDISTURBED;
+    transfer->outside = ew_look_where(fd, &transfer->status);
+    transfer->waits = may_wait && !ew_transfer_is(transfer, S_IFREG) && is_blocking(fd);
+    transfer->output = transfer->waits && events == POLLOUT && ew_is_output(&transfer->status);
+    if (transfer->output)
+        transfer->outside = transfer->waits = false;
+}
+
+// --- waiting
+
+// How long a socket wants to be waited for. In a replay too it was told: see setsockopt.
+static void set_deadline(struct ew_transfer *transfer) {
+    struct timeval limit = {0};
+    socklen_t length = sizeof limit;
+    if (transfer->deadline != EW_NEVER || !ew_transfer_is(transfer, S_IFSOCK))
+        return;
+    raw6(SYS_getsockopt, transfer->fd, SOL_SOCKET,
+         transfer->events & POLLOUT ? SO_SNDTIMEO : SO_RCVTIMEO, (long)&limit, (long)&length, 0);
+    if (limit.tv_sec || limit.tv_usec)
+        transfer->deadline = ew_deadline_in(&(struct timespec){limit.tv_sec, limit.tv_usec * 1000});
+}
+
+static enum ew_woken wait_once(struct ew_transfer *transfer) {
+    struct pollfd one = {transfer->fd, transfer->events, 0};
+    set_deadline(transfer);
+    enum ew_woken woken =
+        (transfer->outside ? ew_wait_outside : ew_wait_within)(&one, 1, transfer->deadline);
+    transfer->fd = one.fd; // unless the program has closed it
+    ew_testcancel();
+    return woken;
+}
+
+static bool is_ready(const struct ew_transfer *transfer) {
+    struct pollfd one = {transfer->fd, transfer->events, 0};
+    return ew_look_at(&one, 1, transfer->outside) != 0;
+}
+
+// Regular files are always ready.
+static long await(struct ew_transfer *transfer) {
+    while (!is_ready(transfer)) {
+        bool late = wait_once(transfer) == EW_TIMED_OUT;
+        transfer->over = late || ew_interrupted(transfer->deadline != EW_NEVER);
+        if (transfer->over)
+            return late ? -EAGAIN : -EINTR;
+    }
+    return 0;
+}
+
+long ew_transfer_attempt(struct ew_transfer *transfer, ew_attempt *attempt, void *argument) {
+    for (;;) {
+        long error = transfer->waits ? await(transfer) : 0;
+        long result = error ? error : attempt(transfer, argument);
+        if (result != -EAGAIN || !transfer->waits || transfer->over)
+            return result;
+    }
+}
+
+void ew_transfer_end(const struct ew_transfer *transfer) {
+    if (!ew_running)
+        return;
+    ew_release_held();
+    if (!transfer->outside)
+        ew_look_within();
+}
+
+long ew_transfer(int fd, short events, bool may_wait, ew_attempt *attempt, void *argument) {
+    struct ew_transfer transfer;
+    ew_transfer_begin(&transfer, fd, events, may_wait);
+    long result = ew_transfer_attempt(&transfer, attempt, argument);
+    ew_transfer_end(&transfer);
+    return result;
+}
+
+// --- calling
+
+long ew_transfer_call(const struct ew_transfer *transfer, long number, long b, long c, long d,
+                      long e, long f) {
+    return (transfer->outside ? ew_input_call : raw6)(number, transfer->fd, b, c, d, e, f);
+}
+
+void ew_received(const struct ew_transfer *transfer, const struct iovec *parts, size_t count,
+                 long length) {
+    for (size_t i = 0; transfer->outside && i < count && length > 0; i++) {
+        size_t size = (size_t)length < parts[i].iov_len ? (size_t)length : parts[i].iov_len;
+        ew_input(EW_INPUT_DATA, parts[i].iov_base, size, parts[i].iov_len);
+        length -= (long)size;
+    }
+}
+
+void ew_received_length(const struct ew_transfer *transfer, void *buffer, size_t room, void *length,
+                        size_t width) {
+    uint64_t size = 0;
+    if (!transfer->outside || !buffer)
+        return;
+    ew_input(EW_INPUT_DATA, length, width, width);
+    memcpy(&size, length, width);
+    ew_input(EW_INPUT_DATA, buffer, size < room ? size : room, room);
+}
+
+size_t ew_window(const struct iovec *parts, size_t count, size_t from, size_t limit,
+                 struct iovec *window, size_t room) {
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < room && limit; i++) {
+        if (from >= parts[i].iov_len) {
+            from -= parts[i].iov_len;
+            continue;
+        }
+        size_t length = parts[i].iov_len - from;
+        length = length < limit ? length : limit;
+        window[used++] = (struct iovec){(char *)parts[i].iov_base + from, length};
+        limit -= length;
+        from = 0;
+    }
+    return used;
+}
