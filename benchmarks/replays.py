@@ -2,7 +2,7 @@
 """Whether a recorded run is the same every time, and whether every schedule gives a right answer.
 
 A run is recorded once for each seed. Half of its replays are done while every processor is busy
-with two more processes. A plain replay is the same when exit status, both outputs, steps, schedule
+with another process. A plain replay is the same when exit status, both outputs, steps, schedule
 and input are; a traced one also when every byte of its trace is that of the first trace.
 """
 
@@ -31,10 +31,9 @@ BURN = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: sum(rang
 
 @contextmanager
 def busy_machine() -> Iterator[None]:
-    """Two more processes than there is work for, on every processor."""
-    burners = [
-        subprocess.Popen([sys.executable, "-c", BURN]) for _ in range(2 * (os.cpu_count() or 1))
-    ]
+    """A process for every processor that does nothing but keep it busy."""
+    command = [sys.executable, "-c", BURN]
+    burners = [subprocess.Popen(command) for _ in range(os.cpu_count() or 1)]
     try:
         yield
     finally:

@@ -28,7 +28,7 @@ from eitherway.worlds.threads.schedule import SWITCH, Schedule
 from eitherway.worlds.threads.shared import content, memory
 
 ROOM = 1 << 12  # processes
-SWITCHES = 1 << 26  # of one process
+SWITCHES = 1 << 30  # of one process: minutes of a program that does nothing but switch
 INPUTS = 1 << 32  # bytes, of one process
 FOUND_ROOM = 1 << 14  # rows
 
