@@ -40,6 +40,10 @@ void ew_descriptors_shared(void) {
     shared = true;
 }
 
+bool ew_descriptors_are_shared(void) {
+    return shared;
+}
+
 bool ew_is_output(const struct stat *status) {
     return is_same(&outputs[0], status) || is_same(&outputs[1], status);
 }

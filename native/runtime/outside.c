@@ -10,6 +10,11 @@
 
 static struct ew_thread *head; // threads that wait for descriptors, in order of arrival
 static uint32_t waiting, waiting_within, descriptors;
+static uint32_t waiting_for_signals; // and nothing else
+
+static bool is_for_signals(const struct ew_thread *thread) {
+    return thread->polled_count == 0 && !thread->polls_within;
+}
 
 static void add(struct ew_thread *thread) {
     struct ew_thread **end = &head;
@@ -21,6 +26,7 @@ static void add(struct ew_thread *thread) {
     thread->poll_next = NULL;
     waiting++;
     waiting_within += thread->polls_within;
+    waiting_for_signals += is_for_signals(thread);
     descriptors += thread->polled_count;
 }
 
@@ -33,6 +39,7 @@ static void drop(struct ew_thread *thread) {
         thread->poll_next->poll_previous = thread->poll_previous;
     waiting--;
     waiting_within -= thread->polls_within;
+    waiting_for_signals -= is_for_signals(thread);
     descriptors -= thread->polled_count;
 }
 
@@ -70,6 +77,10 @@ bool ew_descriptors_waited_for(void) {
 
 bool ew_outside_waited_for(void) {
     return waiting != waiting_within;
+}
+
+bool ew_only_signals_waited_for(void) {
+    return waiting - waiting_within == waiting_for_signals;
 }
 
 // One array for all of them; grows, and is kept.
@@ -236,5 +247,5 @@ void ew_outside_forked(void) {
             raw1(SYS_close, held[i].descriptor);
     __builtin_memset(held, 0, sizeof held);
     head = NULL;
-    waiting = waiting_within = descriptors = held_count = 0;
+    waiting = waiting_within = waiting_for_signals = descriptors = held_count = 0;
 }

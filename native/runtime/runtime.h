@@ -190,6 +190,7 @@ enum ew_woken ew_wait_within(struct pollfd *descriptors, uint32_t count, int64_t
 void ew_release_held(void);
 bool ew_descriptors_waited_for(void);
 bool ew_outside_waited_for(void);
+bool ew_only_signals_waited_for(void); // of the outside
 // Lets those go on whose descriptors are ready; waits at most so long for one (-1: for ever).
 bool ew_look_outside(int64_t nanoseconds);
 // After anything that may have made a descriptor within ready.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may run, who waits for what, and the switch between them.
 #include "clocks.h"
+#include "descriptors.h"
 #include "due.h"
 #include "runtime.h"
 #include "schedule.h"
 #include "schedulers/policy.h"
 #include "threads.h"
+#include "timers.h"
 
 #include <signal.h>
 #include <string.h>
@@ -250,6 +252,12 @@ static bool look_outside(int64_t nanoseconds) {
     return seen || ew_signal_arrived;
 }
 
+// Whether a signal may come before the timer that is due: only from a process of this program's.
+static bool is_timer_alone(int64_t due) {
+    return due != EW_NEVER && due == ew_timers_next(true) && ew_only_signals_waited_for() &&
+           !ew_descriptors_are_shared();
+}
+
 // Nobody is ready. If somebody waits for the outside, so do we, really; otherwise the virtual clock
 // jumps to what is due next.
 static EW_COLD void idle(void) {
@@ -262,6 +270,7 @@ static EW_COLD void idle(void) {
     int64_t due = ew_due_while_idle();
     int64_t left = due == EW_NEVER ? -1 : due - ew_now();
     bool outside = ew_outside_waited_for() || (due == EW_NEVER && ew_handler_may_help());
+    outside = outside && !is_timer_alone(due);
     if (outside)
         ew_schedule_waits();
     if (outside && look_outside(due != EW_NEVER && left < 0 ? 0 : left))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clocks of time and of work: they go on, agree, and rest is no work.
+// replayed
 #include "check.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // timer_create and its kin: every way of notification, overruns, what is left.
+// replayed
 // flags: -Wno-unused-result
 #include "check.h"
 #include "moment.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // alarm, ualarm, setitimer: they expire, tell what is left, and their signals come to a thread.
+// replayed
 #include "check.h"
 
 #include <errno.h>
