@@ -119,6 +119,10 @@ EW_EXPORT int gettimeofday(struct timeval *restrict result, void *restrict zone)
     return 0;
 }
 
+EW_EXPORT int timespec_get(struct timespec *result, int kind) {
+    return kind == TIME_UTC && clock_gettime(CLOCK_REALTIME, result) == 0 ? kind : 0;
+}
+
 EW_EXPORT time_t time(time_t *result) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);

@@ -7,6 +7,8 @@
 #include <sys/times.h>
 #include <time.h>
 
+#include <sys/sysinfo.h>
+
 #define TICK 10000000 // nanoseconds: sysconf(_SC_CLK_TCK) is 100
 
 EW_EXPORT clock_t clock(void) {
@@ -44,5 +46,23 @@ EW_EXPORT int getrusage(__rusage_who_t who, struct rusage *used) {
         used->ru_utime = (struct timeval){time / 1000000000, time % 1000000000 / 1000};
         used->ru_stime = (struct timeval){0, 0};
     }
+    return 0;
+}
+
+EW_EXPORT int sysinfo(struct sysinfo *info) {
+    long error = ew_input_call(SYS_sysinfo, (long)info, 0, 0, 0, 0, 0);
+    if (error < 0)
+        errno = (int)-error;
+    else
+        ew_input(EW_INPUT_DATA, info, sizeof *info, sizeof *info);
+    return error < 0 ? -1 : 0;
+}
+
+// All threads run on one carrier, and which processor that is on must not matter.
+EW_EXPORT int getcpu(unsigned *processor, unsigned *node) {
+    if (processor)
+        *processor = 0;
+    if (node)
+        *node = 0;
     return 0;
 }
