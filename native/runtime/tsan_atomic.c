@@ -7,14 +7,21 @@
 
 #define PC __builtin_return_address(0)
 
-static inline void point(unsigned op, const volatile void *address, size_t size, const void *pc,
-                         int order) {
-    ew_point(EW_WHY_ATOMIC);
+static inline void tell(unsigned op, const volatile void *address, size_t size, const void *pc,
+                        int order) {
     if (UNLIKELY(ew_watched))
         ew_tell_atomic(op, (const void *)address, size, pc, order);
 }
 
-#define POINT(op, a, order) point(op, a, sizeof *(a), PC, order)
+#define POINT(op, a, order) (ew_point(EW_WHY_ATOMIC), tell(op, a, sizeof *(a), PC, order))
+
+// Whether it will exchange is known only when nobody can come between.
+#define POINT_IF(a, expected, order, fail)                                                         \
+    do {                                                                                           \
+        ew_point(EW_WHY_ATOMIC);                                                                   \
+        bool will = __atomic_load_n(a, __ATOMIC_SEQ_CST) == (expected);                            \
+        tell(will ? EW_OP_UPDATE : EW_OP_LOAD, a, sizeof *(a), PC, will ? (order) : (fail));       \
+    } while (0)
 
 #define FETCH(bits, T, name, builtin)                                                              \
     EW_EXPORT T __tsan_atomic##bits##_fetch_##name(volatile T *a, T value, int order) {            \
@@ -25,8 +32,7 @@ static inline void point(unsigned op, const volatile void *address, size_t size,
 #define EXCHANGE_IF(bits, T, strength)                                                             \
     EW_EXPORT int __tsan_atomic##bits##_compare_exchange_##strength(                               \
         volatile T *a, T *expected, T value, int order, int fail) {                                \
-        POINT(__atomic_load_n(a, __ATOMIC_SEQ_CST) == *expected ? EW_OP_UPDATE : EW_OP_LOAD, a,    \
-              order > fail ? order : fail);                                                        \
+        POINT_IF(a, *expected, order, fail);                                                       \
         return __atomic_compare_exchange_n(a, expected, value, 0, __ATOMIC_SEQ_CST,                \
                                            __ATOMIC_SEQ_CST);                                      \
     }
@@ -54,7 +60,7 @@ static inline void point(unsigned op, const volatile void *address, size_t size,
     EXCHANGE_IF(bits, T, weak)                                                                     \
     EW_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T *a, T expected, T value,     \
                                                            int order, int fail) {                  \
-        POINT(EW_OP_UPDATE, a, order > fail ? order : fail);                                       \
+        POINT_IF(a, expected, order, fail);                                                        \
         __atomic_compare_exchange_n(a, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);   \
         return expected;                                                                           \
     }
