@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every program in programs/ checks POSIX, C or C++ behaviour itself, natively and under control.
+"""Every program checks POSIX, C or C++ behaviour itself, natively and under control.
 
-A program is one file; `// flags: ...` in its first lines adds compiler flags. It ends with 0 when
-all it checked was right, and says on standard error what was not. With a line `// replayed` it is
-also recorded, and is the same to the bit in a replay. Each file in a folder NAME_libraries becomes
-a shared library beside the program NAME.
+Those in programs/ go through functions one by one; those in shapes/ do with them what odd programs
+do. A program is one file; `// flags: ...` in its first lines adds compiler flags. It ends with 0
+when all it checked was right, and says on standard error what was not. With a line `// replayed` it
+is also recorded, and is the same to the bit in a replay. Each file in a folder NAME_libraries
+becomes a shared library beside the program NAME.
 """
 
 import re
@@ -18,9 +19,8 @@ from eitherway.worlds.threads.build import COMPILE, link_flags
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.run import run
 
-PROGRAMS = sorted(
-    p for p in (Path(__file__).parent / "programs").iterdir() if p.suffix in (".c", ".cc")
-)
+FOLDERS = [Path(__file__).parent / name for name in ("programs", "shapes")]
+PROGRAMS = sorted(p for f in FOLDERS for p in f.iterdir() if p.suffix in (".c", ".cc"))
 REPLAYED = [p for p in PROGRAMS if "\n// replayed\n" in p.read_text(encoding="utf-8")[:1000]]
 SEEDS = range(10)
 GIVE_UP = 60  # seconds: a program that hangs has failed; none of them needs one
@@ -35,12 +35,13 @@ def compiler_for(source: Path) -> list[str]:
 
 
 def compile_libraries(source: Path, folder: Path, own: list[str]) -> None:
-    for library in sorted(source.with_name(f"{source.stem}_libraries").glob("*.c")):
+    for library in sorted(source.with_name(f"{source.stem}_libraries").glob("*.c*")):
         objects = folder / f"{library.stem}.so.o"
         compiler = [*compiler_for(library), *own, "-fPIC"]
         subprocess.run([*compiler, "-c", library, "-o", objects], check=True)
         # Linked without a runtime: the program that loads it brings that.
-        subprocess.run(["gcc", "-shared", objects, "-o", folder / f"{library.stem}.so"], check=True)
+        made = folder / f"{library.stem}.so"
+        subprocess.run([compiler[0], "-shared", objects, "-o", made], check=True)
 
 
 def compile_program(source: Path, program: Path, *, controlled: bool) -> None:
@@ -48,7 +49,7 @@ def compile_program(source: Path, program: Path, *, controlled: bool) -> None:
     own = [*COMPILE] if controlled else ["-pthread"]
     objects = program.with_suffix(".o")
     subprocess.run([*compiler, *own, "-c", source, "-o", objects], check=True)
-    libraries = link_flags() if controlled else ["-pthread", "-ldl"]
+    libraries = [*(link_flags() if controlled else ["-pthread", "-ldl"]), "-lm"]
     subprocess.run([compiler[0], objects, "-o", program, *libraries], check=True)
     compile_libraries(source, program.parent, own)
 
