@@ -4,6 +4,7 @@
 // The loader holds a lock of its own while constructors run; a second thread that waited for that
 // would stop the carrier. So whoever loads or unloads takes a lock of ours first, and is not
 // interrupted until it is done, unless a constructor waits by itself.
+#include "openmp.h"
 #include "threads.h"
 #include "trace.h"
 
@@ -35,7 +36,8 @@ __attribute__((used)) void ew_loading_leave(void) {
         return;
     owner = NULL;
     ew_uninterrupted = false;
-    if (UNLIKELY(ew_watched))
+    ew_openmp_look();
+    if (UNLIKELY(ew_tracing))
         ew_trace_modules();
     ew_wake_all(&owner);
 }
@@ -86,4 +88,5 @@ void ew_loading_start(void) {
     *(void **)&real_dlclose = dlsym(RTLD_NEXT, "dlclose");
     if (!ew_real_dlopen || !ew_real_dlmopen || !real_dlclose)
         ew_cannot("libc lacks dlopen, dlmopen or dlclose");
+    ew_openmp_look();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of green threads: created, joined, detached, over.
 #include "threads.h"
+#include "openmp.h"
 #include "stacks.h"
 
 #include <errno.h>
@@ -147,6 +148,7 @@ EW_EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes
                              void *(*function)(void *), void *argument) {
     if (!ew_running)
         ew_cannot("a thread was created before the runtime was ready");
+    ew_openmp_refuse(PC);
     ew_begin();
     remove_remains();
     struct ew_thread *thread;
