@@ -21,7 +21,9 @@ MAY_KNOW = {
     "findings": {"model", "detect"},
     "report": {"model", "findings"},
     "worlds": {"model", "recording", "symbols", "machine", "sandbox"},
+    "find": {"model", "detect", "recording", "findings", "sandbox", "worlds"},
     "cli": {
+        "find",
         "model",
         "detect",
         "recording",

@@ -57,7 +57,7 @@ enum ew_message_number {
   EW_MESSAGE_READY = 2, /* From the target's end: everything is set up, the program may run. No payload. */
   EW_MESSAGE_ERROR = 3, /* This end cannot go on; text for a person follows (UTF-8). The sender closes. */
   EW_MESSAGE_STOP = 4, /* To the target's end: finish the recording and end. No payload. */
-  EW_MESSAGE_RUN = 256, /* To a runtime that serves: fork and run the program once. With it come the descriptors for standard input, output and error, then that of the family, then, for a replay, of the one to follow. Options follow, as in EITHERWAY_OPTIONS. */
+  EW_MESSAGE_RUN = 256, /* To a runtime that serves: fork and run the program once. With it come the descriptors for standard input, output and error, then that of the family, then, for a replay, of the one to follow, then, for a trace, of the directory that takes it. Options follow, as in EITHERWAY_OPTIONS. */
   EW_MESSAGE_STARTED = 257, /* The run has begun. */
   EW_MESSAGE_ENDED = 258, /* The run is over and its process is gone. */
   EW_MESSAGE_SURVEY = 259, /* To a runtime that serves: run the program for each of several seeds in a row, and keep of each run only one row. Descriptors as for a run that is no replay, then that of memory for the rows. Options follow; the seed among them is the first. */
@@ -392,7 +392,7 @@ struct ew_found_row {
   uint32_t thread; /* Of the later access. */
   uint32_t past_thread; /* Of the earlier one. */
   uint32_t slot; /* Which process. */
-  uint8_t kind; /* 1: race; 2: memory that was given back earlier, in order. */
+  uint8_t kind; /* 1: race; 2: memory that was given back earlier, in order; 3: no thread can go on, and there is no access. */
   uint8_t op; /* OpKind of the later access. */
   uint8_t past_op; /* OpKind of the earlier one: LOAD or STORE. */
   uint8_t reserved; /* 0. */

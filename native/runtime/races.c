@@ -82,3 +82,12 @@ void ew_race(const struct ew_access *access, uint32_t entry, bool past_wrote) {
 void ew_used_after_free(const struct ew_access *access) {
     tell(access, EW_FOUND_USE_AFTER_FREE, 0, 0, EW_OP_STORE);
 }
+
+void ew_deadlocked(void) {
+    struct ew_found_row *row = ew_family_row();
+    if (!row)
+        return;
+    row->step = ew_step_number();
+    row->thread = ew_self->id;
+    row->kind = EW_FOUND_DEADLOCK;
+}

@@ -3,6 +3,7 @@
 #include "clocks.h"
 #include "descriptors.h"
 #include "due.h"
+#include "races.h"
 #include "runtime.h"
 #include "schedule.h"
 #include "schedulers/policy.h"
@@ -241,6 +242,7 @@ static EW_COLD _Noreturn void deadlock(void) {
         ew_schedule_over();
     if (ew_tracing)
         tell_wants();
+    ew_deadlocked();
     ew_cannot("deadlock: no thread of the program can go on");
 }
 

@@ -7,6 +7,7 @@
 #include "family.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +17,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define DESCRIPTORS_MAX 5
+#define DESCRIPTORS_MAX 6
+#define SURVEY_DESCRIPTORS 5
+#define ABOVE_THE_PROGRAM 700 // where no program looks for its own descriptors
 
 static int control;
 static uint32_t sent;
@@ -93,7 +96,7 @@ static void await_survey(uint32_t length, struct request *request) {
         ew_bug("the control socket sends half a message");
     receive(&survey, sizeof survey, request);
     receive_options(length - (uint32_t)sizeof survey, request);
-    if (request->descriptor_count != DESCRIPTORS_MAX)
+    if (request->descriptor_count != SURVEY_DESCRIPTORS)
         ew_bug("a survey came without its descriptors");
     request->first = survey.first;
     request->count = survey.count;
@@ -127,10 +130,15 @@ static void become(const struct request *request, struct ew_options *options) {
     raw3(SYS_setpgid, 0, 0, 0);
     for (int i = 0; i < 3; i++)
         raw3(SYS_dup3, request->descriptors[i], i, 0);
-    close_all(request);
     ew_options_read(request->options, options);
+    // A run that is traced has the directory for it as its last descriptor.
+    uint32_t traces = options->trace.directory >= 0, count = request->descriptor_count - traces;
+    if (traces)
+        options->trace.directory =
+            (int)raw3(SYS_fcntl, request->descriptors[count], F_DUPFD_CLOEXEC, ABOVE_THE_PROGRAM);
+    close_all(request);
     options->family = request->family;
-    bool replays = !request->count && request->descriptor_count == DESCRIPTORS_MAX;
+    bool replays = !request->count && count == 5;
     options->given = replays ? request->given : NULL;
 }
 

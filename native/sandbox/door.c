@@ -116,7 +116,7 @@ static int run_child(const struct options *options, const struct start *start, i
 
 noreturn void enter_box(const struct options *options) {
     char *directory = getcwd(NULL, 0);
-    struct kept *kept = kept_find();
+    struct kept *kept = kept_find(options->as_is);
     int signals = signals_open();
     if (!directory || !kept || signals < 0)
         die(EXIT_UNAVAILABLE, "the surroundings cannot be read: %s", strerror(errno));

@@ -319,7 +319,7 @@ noreturn void keep(const struct options *options) {
     keeper.directory = getcwd(NULL, 0);
     if (!keeper.directory)
         fail(&keeper, "the current directory has no path");
-    if (options->command && !(keeper.kept = kept_find()))
+    if (options->command && !(keeper.kept = kept_find(-1)))
         fail(&keeper, "/proc/self/fd cannot be read");
     keeper.signals = signals_open();
     start(&keeper);

@@ -70,7 +70,7 @@ static int keep_one(struct kept *kept, int fd) {
     return 0;
 }
 
-struct kept *kept_find(void) {
+struct kept *kept_find(int as_is) {
     struct kept *kept = calloc(1, sizeof *kept);
     DIR *all = opendir("/proc/self/fd");
     if (!kept || !all) {
@@ -82,7 +82,8 @@ struct kept *kept_find(void) {
     struct dirent *entry;
     int failed = 0;
     while (!failed && (entry = readdir(all)))
-        if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(all))
+        if (entry->d_name[0] != '.' && atoi(entry->d_name) != dirfd(all) &&
+            atoi(entry->d_name) != as_is)
             failed = keep_one(kept, atoi(entry->d_name));
     closedir(all);
     return failed ? NULL : kept;

@@ -28,7 +28,8 @@ static const char usage[] =
     "  --control FD          stay, report and reset on this socket\n"
     "  --enter FD,...        enter the namespaces of a sandbox that stays, whose\n"
     "  --registry FD         came with them, and tell the process number on\n"
-    "  --started FD\n";
+    "  --started FD\n"
+    "  --as-is FD            the command has this directory as it is outside\n";
 
 enum {
     FIRST_LIMIT = 256,
@@ -46,6 +47,7 @@ static const struct option table[] = {
     {"control", required_argument, NULL, 'c'},
     {"enter", required_argument, NULL, 'e'},
     {"registry", required_argument, NULL, 'g'},
+    {"as-is", required_argument, NULL, 'a'},
     {"started", required_argument, NULL, 's'},
     {"device", required_argument, NULL, 'd'},
     {"work", required_argument, NULL, 'w'},
@@ -129,6 +131,8 @@ static void read_option(struct options *options, int which, const char *text, co
         options->registry = descriptor(text, "--registry");
     else if (which == 's')
         options->started = descriptor(text, "--started");
+    else if (which == 'a')
+        options->as_is = (int)number(text, 1 << 20, "--as-is");
     else if (which == 'e')
         options->enter = text;
     else if (which == 'h')
@@ -138,7 +142,8 @@ static void read_option(struct options *options, int which, const char *text, co
 }
 
 void options_read(int count, char **arguments, struct options *options) {
-    *options = (struct options){.report = -1, .control = -1, .registry = -1, .started = -1};
+    *options =
+        (struct options){.report = -1, .control = -1, .registry = -1, .started = -1, .as_is = -1};
     int which, index = 0;
     opterr = 0;
     while ((which = getopt_long(count, arguments, "+", table, &index)) != -1)

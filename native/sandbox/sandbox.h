@@ -44,6 +44,7 @@ struct options {
     int control;       // a socket: reports go out, "reset" comes in, its end is the end; or -1
     const char *enter; // numbers of namespace descriptors: this is a door
     int registry;      // of a door: the socket that init listens on, or -1
+    int as_is;         // of a door: a directory that the command has from outside, or -1
     int started;       // of a door: the number of the command's process is written here, or -1
     struct limits limits;
     const char *devices[DEVICES_MAX]; // in /dev, besides those every program needs
@@ -143,7 +144,7 @@ long read_pid_max(void);
 // ---- kept.c: descriptors that would lead outside
 
 // Descriptors of directories and of files open for reading, with their paths; NULL and errno.
-struct kept *kept_find(void);
+struct kept *kept_find(int as_is); // all but that one
 // Opens them again where we are now; NULL, or a text that says which could not be.
 const char *kept_reopen(const struct kept *kept);
 

@@ -98,7 +98,7 @@ def test_a_served_flood_is_cut(program: Program) -> None:
     with Server(Launch.here([program("endless"), "writing"])) as server:
         ran = server.run(plan=Plan(room=1 << 22))
         assert (ran.course.ended, ran.status) == (Ended.FLOOD, -STOP)
-        (row,) = server.survey(range(1), plan=Plan(room=1 << 22))
+        (row,) = server.survey(range(1), plan=Plan(room=1 << 22)).rows
         assert (row["stopped"], row["status"]) == (1, signal.SIGKILL)
 
 

@@ -60,14 +60,14 @@ def test_a_schedule_replays_exactly(bank: Launch, server: Server) -> None:
 
 
 def test_a_survey_tells_of_each_seed_what_its_run_does(server: Server) -> None:
-    rows = server.survey(range(40, 60))
+    rows = server.survey(range(40, 60)).rows
     assert rows["seed"].tolist() == list(range(40, 60))
     for row in rows:
         ran = server.run(seed=int(row["seed"]))
         assert (row["schedule"], row["steps"]) == (ran.schedule.hash, ran.schedule.steps)
         assert (row["out_size"], row["err_size"]) == (ran.out.size, ran.err.size)
         assert os.waitstatus_to_exitcode(int(row["status"])) == ran.status
-    hashes = {int(row["out_hash"]) for row in server.survey(range(100))}
+    hashes = {int(row["out_hash"]) for row in server.survey(range(100)).rows}
     assert len(hashes) == len({server.run(seed=seed).out for seed in range(100)})
 
 

@@ -17,6 +17,25 @@ def exit_code(text: str) -> int:
     return _whole_number(text, _LARGEST_EXIT_CODE, "an exit code")
 
 
+def count(text: str) -> int:
+    """How many of something, at least one."""
+    number = _whole_number(text, 2**32, "a count")
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: at least 1 is needed")
+    return number
+
+
+def seconds(text: str) -> float:
+    """A time that is more than none."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return number
+
+
 def file_name(text: str) -> str:
     """A file, or `-`; a script's empty variable is neither."""
     if not text:

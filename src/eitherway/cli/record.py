@@ -59,11 +59,11 @@ def run(args: argparse.Namespace) -> int:
     return shell_status(ran.status)
 
 
-def command_of(words: list[str]) -> list[str]:
+def command_of(words: list[str], verb: str = "record") -> list[str]:
     """The command behind `--`."""
     command = words[1:] if words[:1] == ["--"] else words
     if not command:
-        raise UsageError("there is no command to run", fix="eitherway record -- ./program ARGS")
+        raise UsageError("there is no command to run", fix=f"eitherway {verb} -- ./program ARGS")
     return command
 
 

@@ -33,6 +33,11 @@ def findings_of(
         )
 
 
+def side_of(trace: Trace, operation: int) -> FoundOperation:
+    """One operation in names."""
+    return _Names(trace).side(operation).found
+
+
 class _Names:
     """Names for what a trace numbers."""
 

@@ -76,6 +76,9 @@ class Sandbox(Closing):
     ) -> subprocess.Popen[Any]:
         """Start a command inside; takes what subprocess.Popen takes, descriptors included.
 
+        Directories among those are opened anew inside, but for `as_is`: what is written through
+        that one is written outside.
+
         The process is a door that stands outside: it ends as the command ends, signals sent to it
         reach the command, and killing it kills the command (what that has left stays until reset).
         """
@@ -98,9 +101,11 @@ class Sandbox(Closing):
         self, command: Sequence[str | os.PathLike[str]], started: int, options: dict[str, Any]
     ) -> subprocess.Popen[Any]:
         passed = [*options.pop("pass_fds", ()), started, *self._registry, *self._namespaces]
+        as_is = options.pop("as_is", None)
         words: list[str | os.PathLike[str]] = [self._program, *self._limits]
         words += ["--enter", ",".join(map(str, self._namespaces)), "--started", str(started)]
         words += [word for number in self._registry for word in ("--registry", str(number))]
+        words += [] if as_is is None else ["--as-is", str(as_is)]
         return subprocess.Popen([*words, "--", *command], pass_fds=passed, **options)
 
     def process_of(self, door: subprocess.Popen[Any]) -> int:

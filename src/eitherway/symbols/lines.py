@@ -2,7 +2,7 @@
 """Code addresses to stack frames, inlined ones included, through the symbolizer of the machine.
 
 llvm-symbolizer is preferred because it knows columns; binutils' addr2line answers otherwise. Each
-is started once per module with all its addresses.
+is started once per module with all its addresses that were not asked for before.
 """
 
 import json
@@ -13,15 +13,25 @@ from collections.abc import Callable, Sequence
 
 from eitherway.errors import Unavailable
 from eitherway.model.finding import Frame
+from eitherway.symbols.files import File, file_at
 
 Frames = tuple[Frame, ...]  # innermost first; the last one is not inlined
 Backend = Callable[[str, str, Sequence[int]], list[Frames]]
 
 
+_answered: dict[File, dict[int, Frames]] = {}
+
+
 def frames_at(module: str, offsets: Sequence[int]) -> list[Frames]:
     """The frames at each offset (an address of the ELF file), one tuple per offset."""
-    if not offsets:
-        return []
+    answers = _answered.setdefault(file_at(module), {})
+    new = sorted({offset for offset in offsets if offset not in answers})
+    if new:
+        answers.update(zip(new, _asked(module, new), strict=True))
+    return [answers[offset] for offset in offsets]
+
+
+def _asked(module: str, offsets: Sequence[int]) -> list[Frames]:
     for name, backend in _BACKENDS.items():
         if program := shutil.which(name):
             return backend(program, module, offsets)

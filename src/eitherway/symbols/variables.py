@@ -6,9 +6,10 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from eitherway.errors import Unavailable
+from eitherway.symbols.files import File, file_at
 
 _DATA = frozenset("bBdDrRsSgGvVuC")  # what nm calls symbols in data sections
 
@@ -42,11 +43,16 @@ class Variables:
 
 
 def variables_of(module: str) -> Variables:
-    """Read the symbol table with nm; a stripped module has none."""
+    """The symbol table in names; a stripped module has none."""
+    return _read(file_at(module))
+
+
+@lru_cache(maxsize=256)
+def _read(file: File) -> Variables:
     program = shutil.which("nm")
     if program is None:
         raise Unavailable("naming variables needs nm", fix="apt-get install binutils")
-    command = [program, "--print-size", "--defined-only", module]
+    command = [program, "--print-size", "--defined-only", file.path]
     run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     found = list(filter(None, map(_variable, run.stdout.splitlines())))
     names = _demangled([variable.name for variable in found])

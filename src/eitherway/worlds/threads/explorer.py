@@ -8,6 +8,7 @@ nothing, so seeds are run in batches, and a batch that wrote is done again seed 
 
 import dataclasses
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.course import Ended, Plan
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.run import Ran
-from eitherway.worlds.threads.server import SURVEY_ROW, Server
+from eitherway.worlds.threads.server import SURVEY_ROW, Server, Surveyed
+from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
 BATCH = 64
 _AT_LEISURE = Plan()
@@ -39,36 +41,61 @@ class Explorer(Closing):
         self._box = box
         self._threads = threads
         self._plan = plan
+        self._writes = False  # what runs last did: then each is alone from the start
         self._server = self._start()
 
     def run(
-        self, *, seed: int = 0, scheduler: str = "random-walk", replay: Ran | None = None
+        self,
+        *,
+        seed: int = 0,
+        scheduler: str = "random-walk",
+        replay: Ran | None = None,
+        detect: bool = False,
+        trace: Path | None = None,
+        request: TraceRequest = USUAL,
     ) -> Ran:
         """One run, with everything that is needed to do it again; a replay needs no driver."""
         plan = dataclasses.replace(self._plan, driver=None) if replay else self._plan
-        ran = self._server.run(seed=seed, scheduler=scheduler, replay=replay, plan=plan)
+        ran = self._server.run(
+            seed=seed,
+            scheduler=scheduler,
+            replay=replay,
+            detect=detect,
+            trace=trace,
+            request=request,
+            plan=plan,
+        )
         self._clean()
         return ran
 
     def survey(self, seeds: range, scheduler: str = "random-walk") -> Table:
         """A row of `server.SURVEY_ROW` for each seed; hashes compare within one survey."""
-        if self._plan.driver:
-            driven = [_row(seed, self.run(seed=seed, scheduler=scheduler)) for seed in seeds]
-            return np.array(driven, dtype=SURVEY_ROW)
-        return np.concatenate(list(self._batches(seeds, scheduler)))
+        return np.concatenate([part.rows for part in self.look(seeds, scheduler)])
 
-    def _batches(self, seeds: range, scheduler: str) -> Iterator[Table]:
-        for start in range(0, len(seeds), BATCH):
-            batch = seeds[start : start + BATCH]
-            rows = self._server.survey(batch, scheduler, self._plan)
-            if len(batch) > 1 and self._clean():
-                rows = np.concatenate([self._alone(seed, scheduler) for seed in batch])
-            yield rows
+    def look(
+        self, seeds: range, scheduler: str = "random-walk", *, detect: bool = False
+    ) -> Iterator[Surveyed]:
+        """The same, part by part, and with what was found in it if that is asked."""
+        size = 1 if self._plan.driver or self._writes else BATCH
+        for start in range(0, len(seeds), size):
+            part = seeds[start : start + size]
+            if self._plan.driver:
+                yield self._driven(part.start, scheduler, detect=detect)
+            else:
+                yield from self._part(part, scheduler, detect=detect)
 
-    def _alone(self, seed: int, scheduler: str) -> Table:
-        row = self._server.survey(range(seed, seed + 1), scheduler, self._plan)
-        self._clean()
-        return row
+    def _driven(self, seed: int, scheduler: str, *, detect: bool) -> Surveyed:
+        ran = self.run(seed=seed, scheduler=scheduler, detect=detect)
+        return Surveyed(np.array([_row(seed, ran)], dtype=SURVEY_ROW), ran.found)
+
+    def _part(self, seeds: range, scheduler: str, *, detect: bool) -> Iterator[Surveyed]:
+        done = self._server.survey(seeds, scheduler, self._plan, detect=detect)
+        self._writes = self._clean()
+        if len(seeds) == 1 or not self._writes:
+            yield done
+            return
+        for seed in seeds:
+            yield from self._part(range(seed, seed + 1), scheduler, detect=detect)
 
     def _clean(self) -> bool:
         """Forget what was written; whether anything was."""

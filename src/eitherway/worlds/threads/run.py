@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -148,7 +149,7 @@ def run(
         known = children(os.getpid())
         stack.enter_context(adopting())
         stack.callback(end_children, known)
-        popen = box.popen if box else subprocess.Popen
+        popen = partial(box.popen, as_is=passed[0] if passed else None) if box else subprocess.Popen
         decides = options_of(seed, scheduler, replay, detect=detect)
         process = _start(
             popen,

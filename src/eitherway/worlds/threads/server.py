@@ -11,7 +11,9 @@ import subprocess
 from collections import deque
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from time import monotonic
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,8 +36,9 @@ from eitherway.worlds.threads.captured import Capture, Captured
 from eitherway.worlds.threads.course import Conductor, Plan
 from eitherway.worlds.threads.family import Found
 from eitherway.worlds.threads.launch import Launch, options_text
-from eitherway.worlds.threads.run import Memories, Ran, options_of
+from eitherway.worlds.threads.run import Memories, Ran, opened, options_of
 from eitherway.worlds.threads.shared import content, memory, parts
+from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
 SURVEY_ROW = np.dtype(
     [
@@ -53,6 +56,13 @@ SURVEY_ROW = np.dtype(
 _AT_ONCE = 4096  # bytes; the answers of a runtime are a few dozen
 _AT_LEISURE = Plan()
 _LOOK_EVERY = 0.1  # seconds
+
+
+class Surveyed(NamedTuple):
+    """What a survey tells."""
+
+    rows: Table  # SURVEY_ROW
+    found: Found
 
 
 class Server(Closing):
@@ -94,17 +104,22 @@ class Server(Closing):
         scheduler: str = "random-walk",
         replay: Ran | None = None,
         detect: bool = False,
+        trace: Path | None = None,
+        request: TraceRequest = USUAL,
         plan: Plan = _AT_LEISURE,
     ) -> Ran:
-        """One run in a process of its own."""
+        """One run in a process of its own; with `trace`, it fills that directory as asked."""
         options = options_of(seed, scheduler, replay, detect=detect)
         for descriptor in self._outputs:
             os.ftruncate(descriptor, 0)
         for descriptor in (self._input, *self._outputs):
             os.lseek(descriptor, 0, os.SEEK_SET)
-        with self._memories.options(replay) as shared:
-            standard = [self._input, *self._outputs]
-            self._send_run(options_text(options), [*standard, *shared.values()])
+        with self._memories.options(replay) as shared, ExitStack() as stack:
+            descriptors = [self._input, *self._outputs, *shared.values()]
+            if trace is not None:
+                descriptors.append(stack.enter_context(opened(trace)))
+                options |= {"trace": 0, **request.options()}  # which one, the message says
+            self._send_run(options_text(options), descriptors)
             self._receive(MessageType.STARTED, CONTROL_STARTED.size)
             conductor = Conductor(self, plan, self._launch, self._popen, replay=replay is not None)
             course = conductor.conduct()
@@ -151,8 +166,8 @@ class Server(Closing):
         plan: Plan = _AT_LEISURE,
         *,
         detect: bool = False,
-    ) -> Table:
-        """A row (SURVEY_ROW) for each seed; many times faster than asking one by one.
+    ) -> Surveyed:
+        """A row for each seed; many times faster than asking one by one.
 
         Of the plan, time and room count; a run that took more was killed, and is `stopped`.
         """
@@ -173,11 +188,7 @@ class Server(Closing):
             self._receive(MessageType.SURVEYED, 0)
             table = np.frombuffer(content(rows, SURVEY_HEAD.size, size), dtype=SURVEY_ROW).copy()
             table["stopped"][stopped] = 1
-            return table
-
-    def found(self) -> Found:
-        """What all runs of the last survey found."""
-        return self._memories.found()
+            return Surveyed(table, self._memories.found())
 
     def _watch(self, rows: int, plan: Plan) -> list[int]:
         """Kill runs that take too much, until all are over; which ones."""

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`eitherway check`: run a program many ways, and tell what its threads race on."""
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from eitherway.cli import arguments, findings_list, output
+from eitherway.cli.progress import Line
+from eitherway.cli.record import command_of
+from eitherway.findings.merge import stamped
+
+if TYPE_CHECKING:
+    from eitherway.find.search import Progress
+    from eitherway.worlds.threads.program import Program
+
+HELP = "run a program under many schedules; tell races, deadlocks and failures"
+SECONDS = 10.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb."""
+    parser.add_argument(
+        "--seconds",
+        type=arguments.seconds,
+        metavar="N",
+        help=f"how long (default: {SECONDS:g}, without --schedules)",
+    )
+    parser.add_argument(
+        "--schedules", type=arguments.count, metavar="N", help="how many schedules at most"
+    )
+    parser.add_argument(
+        "--seed", type=arguments.seed, default=0, metavar="N", help="of the schedules (default: 0)"
+    )
+    parser.add_argument(
+        "--stop-at-first", action="store_true", help="stop as soon as something is found"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=arguments.seconds,
+        default=30.0,
+        metavar="N",
+        help="seconds after which a run counts as hanging (default: 30)",
+    )
+    findings_list.add_arguments(parser)
+    parser.add_argument(
+        "command", nargs=argparse.REMAINDER, metavar="-- CMD ARGS", help="the program to run"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Search, merge, report."""
+    # late: NumPy comes with these
+    from eitherway.find.search import Budget, Search
+    from eitherway.find.ways import batches
+    from eitherway.recording.store import Store
+    from eitherway.worlds.threads.course import Plan
+    from eitherway.worlds.threads.launch import Launch, fix_addresses, program_of
+    from eitherway.worlds.threads.program import classify
+
+    plan = findings_list.plan_of(args)
+    launch = Launch.here(command_of(args.command, verb="check"), _stdin())
+    program = classify(program_of(launch))
+    if problem := program.problem():
+        raise problem
+    store = Store.default(tell=output.say)
+    store.prepare()
+    output.say(f"the threads of {launch.command[0]}: {_instrumented(program)}")
+    seconds = args.seconds or (None if args.schedules else SECONDS)
+    budget = Budget(args.schedules, seconds, args.stop_at_first)
+    fixed = fix_addresses()
+    with (
+        Search(launch, store, plan=Plan(timeout=args.timeout), fixed=fixed) as search,
+        Line() as line,
+    ):
+        progress = search.run(batches(args.seed), budget, lambda now: line.show(_short(now)))
+    return _deliver(plan, progress, _notes(progress, program))
+
+
+def _stdin() -> bytes:
+    """Every run reads the same."""
+    if sys.stdin is None or sys.stdin.isatty():
+        return b""
+    return sys.stdin.buffer.read()
+
+
+def _short(progress: "Progress") -> str:
+    failing = len(progress.endings.failures())
+    return (
+        f"{progress.schedules:,} schedules ({len(progress.different):,} different), "
+        f"{len(progress.findings)} findings, {failing} ways to fail"
+    )
+
+
+def _instrumented(program: "Program") -> str:
+    note = program.note
+    if note is None or not note.code:
+        return "how much of its code is instrumented is not known"
+    return f"{note.instrumented / note.code:.0%} of its code is instrumented"
+
+
+def _notes(progress: "Progress", program: "Program") -> list[str]:
+    """What was tried: this is what "nothing found" means."""
+    tried = (
+        f"{progress.schedules:,} schedules, {len(progress.different):,} of them different, "
+        f"{_outputs(len(progress.outputs))}; {progress.endings.told()}"
+    )
+    bounds = (
+        f"{_instrumented(program)}; memory is taken to be sequentially consistent; other input may "
+        "show other races"
+    )
+    return [tried, bounds, f"isolated by {progress.isolation}", *progress.notes]
+
+
+def _outputs(count: int) -> str:
+    return "all with the same output" if count == 1 else f"with {count:,} different outputs"
+
+
+def _deliver(plan: findings_list.Plan, progress: "Progress", notes: list[str]) -> int:
+    when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    findings = [stamped(finding, when) for finding in progress.findings.values()]
+    result = findings_list.result_of(plan, findings, notes)
+    findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
+    if progress.interrupted:
+        output.say("interrupted; this is what was found until then")
+    if result.findings:
+        output.say(f"next: {result.findings[0].replay}")
+    return result.exit_code

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The second opinion: the same schedule again, traced, and `detect` on the trace.
+
+The runtime proposes while the program runs, from a shadow of memory; this looks at the operations
+themselves. Where the two do not agree one of them is wrong, and it is not the program.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from eitherway.detect import CERTAIN, Detector, detect_all
+from eitherway.find.candidates import Candidate
+from eitherway.findings.from_races import findings_of
+from eitherway.model.finding import Finding, Source
+from eitherway.model.race import Race
+from eitherway.model.trace import Trace
+from eitherway.recording.read import Recording
+from eitherway.worlds.threads.events import Events
+from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.named import trace_of
+from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.trace_request import Depth, TraceRequest, Where
+
+ACCESSES = tuple(detector for detector in CERTAIN if detector.name == "load-store")
+SYNC = tuple(detector for detector in CERTAIN if detector.name != "load-store")
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a trace says of one schedule."""
+
+    findings: tuple[Finding, ...]
+    agrees: bool = True  # with the runtime
+    limits: tuple[str, ...] = field(default=())  # of the search in the trace
+
+
+class Tracer:
+    """Runs schedules again with a tracer around them."""
+
+    def __init__(self, explorer: Explorer, *, fixed: bool) -> None:
+        """`fixed`: addresses are the same in every run, so that one can be asked for."""
+        self._explorer = explorer
+        self._fixed = fixed
+
+    def trace(self, ran: Ran, request: TraceRequest) -> tuple[Trace, Events]:
+        """What was asked for of a run."""
+        with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
+            self._explorer.run(replay=ran, trace=Path(name), request=request)
+            with Recording.open(name, incomplete=True) as recording:  # it may have been killed
+                events = Events.read(recording)
+        return trace_of(events), events
+
+    def race(self, candidate: Candidate, ran: Ran) -> Opinion:
+        """Look at all accesses to the bytes that the candidate is about, up to it."""
+        low, high = candidate.address, candidate.address + max(candidate.size, 1)
+        where = Where(low, high) if self._fixed else Where()
+        trace, events = self.trace(ran, TraceRequest(stop=candidate.step + 1, where=where))
+        races = detect_all(trace, ACCESSES)
+        later = [
+            index
+            for index, row in enumerate(events.events)
+            if int(row["step"]) == candidate.step and int(row["thread"]) == candidate.thread
+        ]
+        agrees = any(index in race.operations for race in races for index in later)
+        return self._opinion(trace, races, agrees=agrees, limits=races.limits)
+
+    def order(self, ran: Ran, detectors: Sequence[Detector] = SYNC) -> Opinion:
+        """Look at the synchronisation of a whole run: deadlocks, wake-ups that can be lost."""
+        trace, _ = self.trace(ran, TraceRequest(Depth.SYNC))
+        races = detect_all(trace, tuple(detectors))
+        return self._opinion(trace, races, agrees=True, limits=races.limits)
+
+    def _opinion(
+        self, trace: Trace, races: Sequence[Race], *, agrees: bool, limits: Sequence[str]
+    ) -> Opinion:
+        found = findings_of(trace, races, source=Source("eitherway"))
+        return Opinion(tuple(found), agrees, tuple(limits))

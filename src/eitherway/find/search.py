@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs schedule after schedule within a budget; what is new is confirmed at once and kept."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import monotonic
+
+import numpy as np
+
+from eitherway.closing import Closing
+from eitherway.find.candidates import Candidate, Candidates, FoundKind
+from eitherway.find.confirm import Tracer
+from eitherway.find.endings import Ending, Endings
+from eitherway.find.failures import failure_of
+from eitherway.find.ways import Batch, Way
+from eitherway.model.finding import Confidence, Finding
+from eitherway.recording.store import Store
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.threads.course import Plan
+from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.recorded import Recorded, save
+from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.server import Surveyed
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop."""
+
+    schedules: int | None = None
+    seconds: float | None = None
+    at_first: bool = False  # finding
+
+    def is_spent(self, schedules: int, since: float, findings: int) -> bool:
+        """Whether it is time."""
+        return (
+            (self.schedules is not None and schedules >= self.schedules)
+            or (self.seconds is not None and monotonic() - since >= self.seconds)
+            or (self.at_first and findings > 0)
+        )
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a search has come."""
+
+    schedules: int = 0
+    different: set[int] = field(default_factory=set)  # hashes of schedules
+    outputs: set[tuple[int, int]] = field(default_factory=set)
+    endings: Endings = field(default_factory=Endings)
+    findings: dict[str, Finding] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    isolation: str = ""
+    interrupted: bool = False
+
+
+Tell = Callable[[Progress], None]
+
+
+class Search(Closing):
+    """One program, searched."""
+
+    def __init__(
+        self, launch: Launch, store: Store, *, plan: Plan, fixed: bool, threads: int = 0
+    ) -> None:
+        """`fixed`: addresses are the same in every run."""
+        self.progress = Progress()
+        self._launch = launch
+        self._store = store
+        self._candidates = Candidates()
+        self._order_next = 1  # schedules: ever fewer show a new order of locks
+        self._box = Sandbox(require=())
+        self.progress.isolation = str(self._box.isolation)
+        self._explorer = Explorer(launch, self._box, threads=threads, plan=plan)
+        self._tracer = Tracer(self._explorer, fixed=fixed)
+
+    def run(self, batches: Iterable[Batch], budget: Budget, tell: Tell) -> Progress:
+        """Until the budget is spent or somebody interrupts; what was found stays."""
+        since = monotonic()
+        try:
+            for batch in batches:
+                for surveyed in self._explorer.look(
+                    self._cut(batch, budget).seeds, batch.scheduler, detect=True
+                ):
+                    self._take(batch, surveyed)
+                    tell(self.progress)
+                    if self._is_over(budget, since):
+                        return self.progress
+        except KeyboardInterrupt:
+            self.progress.interrupted = True
+        return self.progress
+
+    def _is_over(self, budget: Budget, since: float) -> bool:
+        progress = self.progress
+        return budget.is_spent(progress.schedules, since, len(progress.findings))
+
+    def _cut(self, batch: Batch, budget: Budget) -> Batch:
+        if budget.schedules is None:
+            return batch
+        left = max(budget.schedules - self.progress.schedules, 0)
+        return replace(batch, seeds=batch.seeds[:left])
+
+    def _take(self, batch: Batch, surveyed: Surveyed) -> None:
+        found = surveyed.found
+        deadlocked = set(found.rows["seed"][found.rows["kind"] == FoundKind.DEADLOCK].tolist())
+        fresh = [
+            ending
+            for row in surveyed.rows
+            if (ending := self._count(batch, row, deadlocked)) is not None
+        ]
+        for candidate in self._new(batch, found.rows):
+            self._confirm(candidate)
+        for ending in fresh:
+            if ending in self.progress.endings.failures():
+                self._tell_failure(ending)
+        if self.progress.schedules >= self._order_next:
+            self._order_next = 2 * self.progress.schedules
+            self._look_at_order(batch.way(int(surveyed.rows["seed"][-1])))
+
+    def _count(self, batch: Batch, row: np.void, deadlocked: set[int]) -> Ending | None:
+        """Note a run; its ending, if it is the first of its sort."""
+        progress, seed = self.progress, int(row["seed"])
+        progress.schedules += 1
+        progress.different.add(int(row["schedule"]))
+        progress.outputs.add((int(row["out_size"]), int(row["out_hash"])))
+        ending = Ending.of(
+            int(row["status"]), deadlocked=seed in deadlocked, stopped=bool(row["stopped"])
+        )
+        return ending if progress.endings.add(ending, batch.way(seed)) else None
+
+    def _new(self, batch: Batch, rows: np.ndarray) -> Iterator[Candidate]:
+        for row in rows[rows["kind"] != FoundKind.DEADLOCK]:
+            candidate = self._candidates.new(batch.way(int(row["seed"])), row)
+            if candidate is not None:
+                yield candidate
+
+    def _again(self, way: Way) -> Ran:
+        return self._explorer.run(seed=way.seed, scheduler=way.scheduler, detect=True)
+
+    def _confirm(self, candidate: Candidate) -> None:
+        ran = self._again(candidate.way)
+        opinion = self._tracer.race(candidate, ran)
+        for limit in opinion.limits:
+            self._note(limit)
+        if not opinion.agrees:
+            self._note(
+                f"a bug in EitherWay: the trace of {candidate.way.scheduler} seed "
+                f"{candidate.way.seed} does not show the race seen while it ran; please report it"
+            )
+        self._keep(opinion.findings, ran)
+
+    def _look_at_order(self, way: Way) -> None:
+        """Deadlocks and lost wake-ups that did not happen can be seen in runs that went well."""
+        ran = self._again(way)
+        opinion = self._tracer.order(ran)
+        for limit in opinion.limits:
+            self._note(limit)
+        self._keep(opinion.findings, ran)
+
+    def _tell_failure(self, ending: Ending) -> None:
+        ran = self._again(self.progress.endings.first[ending])
+        endings = self.progress.endings
+        self._keep(failure_of(ending, ran, endings, self._tracer), ran)
+
+    def _keep(self, findings: Iterable[Finding], ran: Ran) -> None:
+        new = [finding for finding in findings if finding.id not in self.progress.findings]
+        if not new:
+            return
+        path = save(Recorded(self._launch, ran), self._store)
+        for finding in new:
+            self.progress.findings[finding.id] = self._with_evidence(finding, path)
+
+    def _with_evidence(self, finding: Finding, path: Path) -> Finding:
+        confidence = Confidence(isolation=self.progress.isolation)
+        command = f"eitherway replay {path.name}"
+        evidence = os.fspath(path)
+        return replace(finding, evidence=evidence, replay=command, confidence=confidence)
+
+    def _note(self, words: str) -> None:
+        if words not in self.progress.notes:
+            self.progress.notes.append(words)
+
+    def close(self) -> None:
+        """End what runs, and give the sandboxes back."""
+        self._explorer.close()
+        self._box.close()

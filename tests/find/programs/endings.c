@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of two threads comes last decides how the program ends; the argument says in which way.
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_int last;
+
+static void *come(void *number) {
+    atomic_store(&last, (int)(long)number);
+    return NULL;
+}
+
+int main(int count, char **arguments) {
+    const char *how = count > 1 ? arguments[1] : "";
+    pthread_t one, two;
+    pthread_create(&one, NULL, come, (void *)1);
+    pthread_create(&two, NULL, come, (void *)2);
+    pthread_join(one, NULL);
+    pthread_join(two, NULL);
+    if (strcmp(how, "always") == 0)
+        return 3;
+    if (atomic_load(&last) == 2)
+        return 0;
+    if (strcmp(how, "crash") == 0)
+        raise(SIGSEGV);
+    if (strcmp(how, "abort") == 0)
+        abort();
+    while (strcmp(how, "hang") == 0)
+        atomic_load(&last);
+    return 7;
+}
