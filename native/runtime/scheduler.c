@@ -270,7 +270,7 @@ static EW_COLD void idle(void) {
     if (ew_look_within() || (ew_schedule_following() && ew_look_outside(0)))
         return;
     int64_t due = ew_due_while_idle();
-    int64_t left = due == EW_NEVER ? -1 : due - ew_now();
+    int64_t left = due == EW_NEVER ? -1 : due - ew_elapsed();
     bool outside = ew_outside_waited_for() || (due == EW_NEVER && ew_handler_may_help());
     outside = outside && !is_timer_alone(due);
     if (outside)

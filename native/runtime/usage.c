@@ -2,12 +2,13 @@
 // How much has been used: time as the virtual clock has it, the rest as the kernel says.
 #include "input.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 #include <sys/times.h>
 #include <time.h>
-
-#include <sys/sysinfo.h>
+#include <unistd.h>
 
 #define TICK 10000000 // nanoseconds: sysconf(_SC_CLK_TCK) is 100
 
@@ -56,6 +57,32 @@ EW_EXPORT int sysinfo(struct sysinfo *info) {
     else
         ew_input(EW_INPUT_DATA, info, sizeof *info, sizeof *info);
     return error < 0 ? -1 : 0;
+}
+
+static long pages(unsigned long amount, unsigned unit) {
+    return (long)(amount * unit / 4096);
+}
+
+// Built on the one above: libc's own would ask the kernel, and leave its answer on the stack.
+EW_EXPORT long get_phys_pages(void) {
+    struct sysinfo info;
+    return sysinfo(&info) < 0 ? -1 : pages(info.totalram, info.mem_unit);
+}
+
+EW_EXPORT long get_avphys_pages(void) {
+    struct sysinfo info;
+    return sysinfo(&info) < 0 ? -1 : pages(info.freeram, info.mem_unit);
+}
+
+EW_EXPORT long sysconf(int name) {
+    static long (*real)(int);
+    if (name == _SC_PHYS_PAGES)
+        return get_phys_pages();
+    if (name == _SC_AVPHYS_PAGES)
+        return get_avphys_pages();
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "sysconf");
+    return real(name);
 }
 
 // All threads run on one carrier, and which processor that is on must not matter.
