@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from eitherway.detect import CERTAIN, Detector, detect_all
+from eitherway.detect import CERTAIN, detect_all
 from eitherway.find.candidates import Candidate
 from eitherway.findings.from_races import findings_of
 from eitherway.model.finding import Finding, Source
@@ -24,7 +24,10 @@ from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.trace_request import Depth, TraceRequest, Where
 
 ACCESSES = tuple(detector for detector in CERTAIN if detector.name == "load-store")
-SYNC = tuple(detector for detector in CERTAIN if detector.name != "load-store")
+DEADLOCKS = tuple(detector for detector in CERTAIN if detector.name == "deadlock")
+# A wake-up is not lost when what it tells of is looked at under a lock: that needs the accesses.
+WAKE_UPS = tuple(detector for detector in CERTAIN if detector.name == "lost-wakeup")
+_ALL_ACCESSES = 1 << 20  # steps: of longer runs, synchronisation alone is looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,17 @@ class Tracer:
         agrees = any(index in race.operations for race in races for index in later)
         return self._opinion(trace, races, agrees=agrees, limits=races.limits)
 
-    def order(self, ran: Ran, detectors: Sequence[Detector] = SYNC) -> Opinion:
+    def order(self, ran: Ran) -> Opinion:
         """Look at the synchronisation of a whole run: deadlocks, wake-ups that can be lost."""
-        trace, _ = self.trace(ran, TraceRequest(Depth.SYNC))
-        races = detect_all(trace, tuple(detectors))
-        return self._opinion(trace, races, agrees=True, limits=races.limits)
+        if ran.schedule.steps > _ALL_ACCESSES:
+            trace, _ = self.trace(ran, TraceRequest(Depth.SYNC))
+            races = detect_all(trace, DEADLOCKS)
+            limits = [*races.limits, "wake-ups that can be lost were not looked for: long runs"]
+        else:
+            trace, _ = self.trace(ran, TraceRequest(Depth.ACCESSES))
+            races = detect_all(trace, (*DEADLOCKS, *WAKE_UPS))
+            limits = list(races.limits)
+        return self._opinion(trace, races, agrees=True, limits=limits)
 
     def _opinion(
         self, trace: Trace, races: Sequence[Race], *, agrees: bool, limits: Sequence[str]
