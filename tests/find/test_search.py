@@ -34,11 +34,14 @@ def find(tmp_path_factory: pytest.TempPathFactory) -> Find:
         build(Path(__file__).parent / "programs" / f"{name}.c", folder / name)
         return str(folder / name)
 
-    def searched(name: str, *arguments: str, seed: int = 0, timeout: float = 60.0) -> Progress:
+    def searched(
+        name: str, *arguments: str, seed: int = 0, timeout: float = 60.0, jobs: int = 1
+    ) -> Progress:
         fixed = fix_addresses()
         launch = Launch.here([built(name), *arguments])
         plan = Plan(timeout=timeout)
-        with Search(launch, Store(folder / "store"), plan=plan, fixed=fixed) as search:
+        store = Store(folder / "store")
+        with Search(launch, store, plan=plan, fixed=fixed, jobs=jobs) as search:
             return search.run(batches(seed), Budget(SCHEDULES), lambda _: None)
 
     return searched
@@ -128,3 +131,9 @@ def test_batches_are_the_same_for_a_seed_and_begin_small() -> None:
     first, *others = islice(batches(3), 4)
     assert (first.scheduler, len(first.seeds)) == ("round-robin", 1)
     assert [batch.seeds for batch in others] == [range(3, 19), range(19, 51), range(51, 115)]
+
+
+def test_several_servers_find_the_same(find: Find) -> None:
+    alone, together = find("race", seed=2), find("race", seed=2, jobs=3)
+    assert alone.findings.keys() == together.findings.keys()
+    assert alone.different == together.different

@@ -2,13 +2,16 @@
 """`eitherway check`: run a program many ways, and tell what its threads race on."""
 
 import argparse
+import os
 import sys
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from eitherway.cli import arguments, findings_list, output
 from eitherway.cli.progress import Line
 from eitherway.cli.record import command_of
+from eitherway.find.ways import MIX
 from eitherway.findings.merge import stamped
 
 if TYPE_CHECKING:
@@ -34,6 +37,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed", type=arguments.seed, default=0, metavar="N", help="of the schedules (default: 0)"
     )
     parser.add_argument(
+        "--scheduler",
+        choices=[*MIX, "round-robin"],
+        action="append",
+        help="only schedules of this policy (may be repeated; default: a mix)",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=arguments.count,
+        default=len(os.sched_getaffinity(0)),
+        metavar="N",
+        help="fork servers at work at a time (default: one for each processor)",
+    )
+    parser.add_argument(
         "--stop-at-first", action="store_true", help="stop as soon as something is found"
     )
     parser.add_argument(
@@ -52,6 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Search, merge, report."""
     # late: NumPy comes with these
+    from eitherway.find import saved
+    from eitherway.find.known import Known
     from eitherway.find.search import Budget, Search
     from eitherway.find.ways import batches
     from eitherway.recording.store import Store
@@ -70,12 +88,22 @@ def run(args: argparse.Namespace) -> int:
     seconds = args.seconds or (None if args.schedules else SECONDS)
     budget = Budget(args.schedules, seconds, args.stop_at_first)
     fixed = fix_addresses()
+    known = Known(launch, store)
+    tried = chain(known.batches(), batches(args.seed, args.scheduler or MIX))
     with (
-        Search(launch, store, plan=Plan(timeout=args.timeout), fixed=fixed) as search,
+        Search(
+            launch, store, plan=Plan(timeout=args.timeout), fixed=fixed, jobs=args.jobs
+        ) as search,
         Line() as line,
     ):
-        progress = search.run(batches(args.seed), budget, lambda now: line.show(_short(now)))
-    return _deliver(plan, progress, _notes(progress, program))
+        progress = search.run(tried, budget, lambda now: line.show(_short(now)))
+    known.add(search.ways.values())
+    result = _deliver(plan, progress, _notes(progress, program))
+    if result.findings:
+        count = saved.add(store, result.findings)
+        output.say(f"{count} findings are kept; `eitherway races` lists them")
+        output.say(f"next: {result.findings[0].replay}")
+    return result.exit_code
 
 
 def _stdin() -> bytes:
@@ -117,13 +145,13 @@ def _outputs(count: int) -> str:
     return "all with the same output" if count == 1 else f"with {count:,} different outputs"
 
 
-def _deliver(plan: findings_list.Plan, progress: "Progress", notes: list[str]) -> int:
+def _deliver(
+    plan: findings_list.Plan, progress: "Progress", notes: list[str]
+) -> findings_list.Result:
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     findings = [stamped(finding, when) for finding in progress.findings.values()]
     result = findings_list.result_of(plan, findings, notes)
     findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
     if progress.interrupted:
         output.say("interrupted; this is what was found until then")
-    if result.findings:
-        output.say(f"next: {result.findings[0].replay}")
-    return result.exit_code
+    return result

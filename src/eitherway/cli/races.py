@@ -67,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
     if args.findings.count("-") > 1:
         raise UsageError("standard input ('-') can be read only once")
     plan = findings_list.plan_of(args)
+    if not args.recording and not args.findings:
+        args.findings = _kept()
     found, notes, whole = _saved(args.findings) if args.findings else _detected(args)
     result = findings_list.result_of(plan, found, notes)
     findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
@@ -78,6 +80,20 @@ def run(args: argparse.Namespace) -> int:
         output.say("nothing was found in what is left, which says nothing about what is missing")
         return Exit.INCONCLUSIVE
     return result.exit_code
+
+
+def _kept() -> list[str]:
+    """What `check` has kept, unless a run was recorded since: then that is what is asked about."""
+    # late: NumPy comes with the searches
+    from eitherway.find import saved
+    from eitherway.recording.store import Store
+
+    store = Store.default()
+    path, latest = saved.path_of(store), store.latest()
+    if not path.is_file():
+        return []
+    newer = latest is not None and latest.stat().st_mtime > path.stat().st_mtime
+    return [] if newer else [str(path)]
 
 
 def _saved(files: Iterable[str]) -> Found:

@@ -3,6 +3,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
@@ -12,14 +13,13 @@ import numpy as np
 from eitherway.closing import Closing
 from eitherway.find.candidates import Candidate, Candidates, FoundKind
 from eitherway.find.confirm import Tracer
+from eitherway.find.crew import Crew
 from eitherway.find.endings import Ending, Endings
 from eitherway.find.failures import failure_of
-from eitherway.find.ways import Batch, Way
+from eitherway.find.ways import Batch, Way, limited
 from eitherway.model.finding import Confidence, Finding
 from eitherway.recording.store import Store
-from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.course import Plan
-from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.recorded import Recorded, save
 from eitherway.worlds.threads.run import Ran
@@ -34,13 +34,10 @@ class Budget:
     seconds: float | None = None
     at_first: bool = False  # finding
 
-    def is_spent(self, schedules: int, since: float, findings: int) -> bool:
-        """Whether it is time."""
-        return (
-            (self.schedules is not None and schedules >= self.schedules)
-            or (self.seconds is not None and monotonic() - since >= self.seconds)
-            or (self.at_first and findings > 0)
-        )
+    def is_spent(self, since: float, findings: int) -> bool:
+        """Whether it is time; schedules are not handed out beyond their number."""
+        late = self.seconds is not None and monotonic() - since >= self.seconds
+        return late or (self.at_first and findings > 0)
 
 
 @dataclass(slots=True)
@@ -64,44 +61,39 @@ class Search(Closing):
     """One program, searched."""
 
     def __init__(
-        self, launch: Launch, store: Store, *, plan: Plan, fixed: bool, threads: int = 0
+        self,
+        launch: Launch,
+        store: Store,
+        *,
+        plan: Plan,
+        fixed: bool,
+        threads: int = 0,
+        jobs: int = 1,
     ) -> None:
         """`fixed`: addresses are the same in every run."""
-        self.progress = Progress()
         self._launch = launch
         self._store = store
         self._candidates = Candidates()
         self._order_next = 1  # schedules: ever fewer show a new order of locks
-        self._box = Sandbox(require=())
-        self.progress.isolation = str(self._box.isolation)
-        self._explorer = Explorer(launch, self._box, threads=threads, plan=plan)
-        self._tracer = Tracer(self._explorer, fixed=fixed)
+        self.ways: dict[str, Way] = {}  # to each finding
+        self._crew = Crew(launch, plan=plan, threads=threads, jobs=jobs)
+        self.progress = Progress(isolation=self._crew.isolation)
+        self._tracer = Tracer(self._crew.first, fixed=fixed)
 
     def run(self, batches: Iterable[Batch], budget: Budget, tell: Tell) -> Progress:
         """Until the budget is spent or somebody interrupts; what was found stays."""
         since = monotonic()
-        try:
-            for batch in batches:
-                for surveyed in self._explorer.look(
-                    self._cut(batch, budget).seeds, batch.scheduler, detect=True
-                ):
+        results = self._crew.results(limited(batches, budget.schedules))
+        with closing(results):
+            try:
+                for batch, surveyed in results:
                     self._take(batch, surveyed)
                     tell(self.progress)
-                    if self._is_over(budget, since):
-                        return self.progress
-        except KeyboardInterrupt:
-            self.progress.interrupted = True
+                    if budget.is_spent(since, len(self.progress.findings)):
+                        break
+            except KeyboardInterrupt:
+                self.progress.interrupted = True
         return self.progress
-
-    def _is_over(self, budget: Budget, since: float) -> bool:
-        progress = self.progress
-        return budget.is_spent(progress.schedules, since, len(progress.findings))
-
-    def _cut(self, batch: Batch, budget: Budget) -> Batch:
-        if budget.schedules is None:
-            return batch
-        left = max(budget.schedules - self.progress.schedules, 0)
-        return replace(batch, seeds=batch.seeds[:left])
 
     def _take(self, batch: Batch, surveyed: Surveyed) -> None:
         found = surveyed.found
@@ -138,7 +130,7 @@ class Search(Closing):
                 yield candidate
 
     def _again(self, way: Way) -> Ran:
-        return self._explorer.run(seed=way.seed, scheduler=way.scheduler, detect=True)
+        return self._crew.first.run(seed=way.seed, scheduler=way.scheduler, detect=True)
 
     def _confirm(self, candidate: Candidate) -> None:
         ran = self._again(candidate.way)
@@ -150,7 +142,7 @@ class Search(Closing):
                 f"a bug in EitherWay: the trace of {candidate.way.scheduler} seed "
                 f"{candidate.way.seed} does not show the race seen while it ran; please report it"
             )
-        self._keep(opinion.findings, ran)
+        self._keep(opinion.findings, ran, candidate.way)
 
     def _look_at_order(self, way: Way) -> None:
         """Deadlocks and lost wake-ups that did not happen can be seen in runs that went well."""
@@ -158,20 +150,22 @@ class Search(Closing):
         opinion = self._tracer.order(ran)
         for limit in opinion.limits:
             self._note(limit)
-        self._keep(opinion.findings, ran)
+        self._keep(opinion.findings, ran, way)
 
     def _tell_failure(self, ending: Ending) -> None:
-        ran = self._again(self.progress.endings.first[ending])
         endings = self.progress.endings
-        self._keep(failure_of(ending, ran, endings, self._tracer), ran)
+        way = endings.first[ending]
+        ran = self._again(way)
+        self._keep(failure_of(ending, ran, endings, self._tracer), ran, way)
 
-    def _keep(self, findings: Iterable[Finding], ran: Ran) -> None:
+    def _keep(self, findings: Iterable[Finding], ran: Ran, way: Way) -> None:
         new = [finding for finding in findings if finding.id not in self.progress.findings]
         if not new:
             return
         path = save(Recorded(self._launch, ran), self._store)
         for finding in new:
             self.progress.findings[finding.id] = self._with_evidence(finding, path)
+            self.ways[finding.id] = way
 
     def _with_evidence(self, finding: Finding, path: Path) -> Finding:
         confidence = Confidence(isolation=self.progress.isolation)
@@ -185,5 +179,4 @@ class Search(Closing):
 
     def close(self) -> None:
         """End what runs, and give the sandboxes back."""
-        self._explorer.close()
-        self._box.close()
+        self._crew.close()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which schedules are tried, in which order: all of it follows from one seed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -28,8 +28,21 @@ class Batch:
 MIX = ("random-walk",)
 
 
+def limited(batches: Iterable[Batch], schedules: int | None) -> Iterator[Batch]:
+    """Up to so many schedules."""
+    for batch in batches:
+        if schedules is None:
+            yield batch
+            continue
+        if schedules <= 0:
+            return
+        part = batch.seeds[:schedules]
+        schedules -= len(part)
+        yield Batch(batch.scheduler, part)
+
+
 def batches(
-    seed: int, schedulers: Sequence[str] = MIX, size: int = 16, most: int = 512
+    seed: int, schedulers: Sequence[str] = MIX, size: int = 16, most: int = 128
 ) -> Iterator[Batch]:
     """Without end: each policy in turn, in batches that grow, so that news come early."""
     yield Batch("round-robin", range(1))

@@ -5,6 +5,7 @@
   recordings/          comes first and is the mark: what is not empty and lacks it is not ours
     NAME/              locked by its writer for as long as it lives, shared by its readers
   .gitignore           everything: recordings hold the target's input
+  checked/             what searches know of programs, by build; findings.json, of all of them
   lock                 held while names are given, `latest` moves or recordings are removed
   latest               symbolic link to the recording that was completed last
 
@@ -15,7 +16,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +31,7 @@ from eitherway.recording.refusals import shown, shown_path
 from eitherway.recording.retention import Retention
 
 LATEST = "latest"
+CHECKED = "checked"
 
 _NAME = re.compile(r"\d{8}-\d{6}-\d{6}", re.ASCII)  # as `_named` writes it
 _REMOVED = ".removed-"
@@ -162,6 +164,30 @@ class Store:
         if not name or not matching:
             raise BadInput(f"{where} has no recording named {shown(name)!r}{_some(names)}")
         raise BadInput(f"{shown(name)!r} could be several recordings{_some(matching)}")
+
+    def read_checked(self, name: str) -> bytes | None:
+        """A file of what searches keep; None when there is none."""
+        path = self.root / CHECKED / name
+        try:
+            return path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise Unavailable(f"cannot read {shown_path(path)}: {error.strerror}") from error
+
+    def write_checked(self, name: str, data: bytes) -> None:
+        """Complete or not at all."""
+        with self._locked():
+            folder = self.root / CHECKED
+            if not folder.is_dir() or folder.is_symlink():
+                files.make_directory(folder)
+            descriptor = _open(folder)
+            try:
+                with suppress(FileNotFoundError):  # of a process that was killed at this point
+                    os.unlink(name + files.DRAFT, dir_fd=descriptor)
+                files.put(descriptor, name, data, folder / name)
+            finally:
+                os.close(descriptor)
 
     def prune(self, keep: Retention | None = None) -> list[str]:
         """Removes the oldest recordings beyond what is kept; returns their names.

@@ -9,6 +9,7 @@ nothing, so seeds are run in batches, and a batch that wrote is done again seed 
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from eitherway.worlds.threads.server import SURVEY_ROW, Server, Surveyed
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
 BATCH = 64
+_PART = 0.25  # seconds
 _AT_LEISURE = Plan()
 _STOPPED = (Ended.TIMEOUT, Ended.FLOOD)
 
@@ -41,6 +43,7 @@ class Explorer(Closing):
         self._box = box
         self._threads = threads
         self._plan = plan
+        self._size = 1  # of parts
         self._writes = False  # what runs last did: then each is alone from the start
         self._server = self._start()
 
@@ -76,13 +79,20 @@ class Explorer(Closing):
         self, seeds: range, scheduler: str = "random-walk", *, detect: bool = False
     ) -> Iterator[Surveyed]:
         """The same, part by part, and with what was found in it if that is asked."""
-        size = 1 if self._plan.driver or self._writes else BATCH
-        for start in range(0, len(seeds), size):
-            part = seeds[start : start + size]
+        while seeds:
+            part = seeds[: 1 if self._plan.driver or self._writes else self._size]
+            seeds = seeds[len(part) :]
+            since = monotonic()
             if self._plan.driver:
                 yield self._driven(part.start, scheduler, detect=detect)
             else:
                 yield from self._part(part, scheduler, detect=detect)
+            self._fit(len(part), monotonic() - since)
+
+    def _fit(self, done: int, seconds: float) -> None:
+        """Parts that take about as long as a person waits for news."""
+        fitting = int(done * _PART / max(seconds, 1e-6))
+        self._size = max(1, min(BATCH, 2 * self._size, fitting))
 
     def _driven(self, seed: int, scheduler: str, *, detect: bool) -> Surveyed:
         ran = self.run(seed=seed, scheduler=scheduler, detect=detect)

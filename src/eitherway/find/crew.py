@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several fork servers at work, one batch each; what they find comes in the order of the batches.
+
+So a seed decides what is found first, however many there are and whichever is quicker.
+"""
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from queue import SimpleQueue
+
+from eitherway.closing import Closing
+from eitherway.find.ways import Batch
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.threads.course import Plan
+from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.server import Surveyed
+
+Done = tuple[Batch, Surveyed]
+
+
+class Crew(Closing):
+    """One more than work in parallel: that one does single runs again, for whoever asks."""
+
+    def __init__(self, launch: Launch, *, plan: Plan, threads: int, jobs: int) -> None:
+        self._stack = ExitStack()
+        self._jobs = jobs
+        count = jobs + 1 if jobs > 1 else 1
+        boxes = [self._stack.enter_context(Sandbox(require=())) for _ in range(count)]
+        self.isolation = str(boxes[0].isolation)
+        try:
+            self._explorers = [
+                self._stack.enter_context(Explorer(launch, box, threads=threads, plan=plan))
+                for box in boxes
+            ]
+        except BaseException:
+            self._stack.close()
+            raise
+
+    @property
+    def first(self) -> Explorer:
+        """For single runs; alone, it also does the batches, and is free between two parts."""
+        return self._explorers[0]
+
+    def results(self, batches: Iterable[Batch]) -> Generator[Done, None, None]:
+        """What each part of each batch told."""
+        if self._jobs == 1:
+            for batch in batches:
+                for part in self.first.look(batch.seeds, batch.scheduler, detect=True):
+                    yield batch, part
+            return
+        yield from self._in_parallel(iter(batches))
+
+    def _in_parallel(self, batches: Iterator[Batch]) -> Generator[Done, None, None]:
+        free: SimpleQueue[Explorer] = SimpleQueue()
+        for explorer in self._explorers[1:]:
+            free.put(explorer)
+
+        def work(batch: Batch) -> list[Done]:
+            explorer = free.get()
+            try:
+                parts = explorer.look(batch.seeds, batch.scheduler, detect=True)
+                return [(batch, part) for part in parts]
+            finally:
+                free.put(explorer)
+
+        pool = ThreadPoolExecutor(self._jobs)
+        pending: deque[Future[list[Done]]] = deque()
+        try:
+            for batch in batches:
+                pending.append(pool.submit(work, batch))
+                if len(pending) > self._jobs:
+                    yield from pending.popleft().result()
+            while pending:
+                yield from pending.popleft().result()
+        finally:  # whoever has enough closes us next, and with us what is still at work
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def close(self) -> None:
+        """End them."""
+        self._stack.close()

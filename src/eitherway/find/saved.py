@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The findings of all searches so far, in the store: each once, with the newest evidence."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from eitherway import __version__
+from eitherway.findings.merge import merged
+from eitherway.model.document import lines_of, read_document
+from eitherway.model.finding import Document, Finding, Summary
+from eitherway.model.shape import ShapeError
+from eitherway.recording.store import CHECKED, Store
+
+NAME = "findings.json"
+
+
+def path_of(store: Store) -> Path:
+    """Where they are, if there are any."""
+    return store.root / CHECKED / NAME
+
+
+def add(store: Store, findings: Iterable[Finding]) -> int:
+    """Merge these into the others; how many there are then."""
+    everything = merged([*_known(store), *findings])
+    document = Document(everything, Summary(findings=len(everything)), "eitherway", __version__)
+    store.write_checked(NAME, "".join(lines_of(document)).encode())
+    return len(everything)
+
+
+def _known(store: Store) -> tuple[Finding, ...]:
+    """What another version wrote and this one does not know is written anew."""
+    data = store.read_checked(NAME)
+    try:
+        return read_document(data).findings if data else ()
+    except ShapeError:
+        return ()

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a search has found is tried first by the next, and listed until it is removed."""
+
+from pathlib import Path
+
+import pytest
+
+from eitherway.find import saved
+from eitherway.find.known import Known
+from eitherway.find.ways import Batch, Way, limited
+from eitherway.model.finding import Finding, FoundOperation
+from eitherway.model.identity import identified
+from eitherway.model.words import Kind, World
+from eitherway.recording.store import CHECKED, Store
+from eitherway.worlds.threads.launch import Launch
+
+PROGRAM = "/bin/true"  # any ELF file has what a build is known by
+
+
+def launch(*arguments: str, stdin: bytes = b"") -> Launch:
+    return Launch((PROGRAM, *arguments), "/", {}, stdin)
+
+
+def test_ways_come_back_newest_first_and_once(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    Known(launch(), store).add([Way("random-walk", 1), Way("random-walk", 2)])
+    Known(launch(), store).add([Way("random-walk", 3), Way("random-walk", 1)])
+    known = Known(launch(), store)
+    assert [way.seed for way in known.ways] == [3, 1, 2]
+    assert next(known.batches()) == Batch("random-walk", range(3, 4))
+
+
+@pytest.mark.parametrize("other", [launch("-x"), launch(stdin=b"x")])
+def test_other_arguments_or_input_know_nothing(tmp_path: Path, other: Launch) -> None:
+    store = Store(tmp_path / "store")
+    Known(launch(), store).add([Way("random-walk", 1)])
+    assert Known(other, store).ways == ()
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b'{"ways": 1}', b'{"ways": [[1, 2]]}', b'{"ways": [["a", -1]]}']
+)
+def test_what_cannot_be_read_is_nothing_known(tmp_path: Path, data: bytes) -> None:
+    store = Store(tmp_path / "store")
+    Known(launch(), store).add([Way("random-walk", 1)])
+    (path,) = (store.root / CHECKED).iterdir()
+    path.write_bytes(data)
+    assert Known(launch(), store).ways == ()
+
+
+def test_findings_are_merged_with_those_of_earlier_searches(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    one, other = (
+        identified(Finding(World.THREADS, Kind.DATA_RACE, (FoundOperation("a", "b", variable=v),)))
+        for v in "xy"
+    )
+    assert saved.add(store, [one]) == 1
+    assert saved.add(store, [other, one]) == 2
+    saved.path_of(store).write_text("{")
+    assert saved.add(store, [one]) == 1
+
+
+def test_no_more_schedules_than_asked_for() -> None:
+    batches = [Batch("a", range(3)), Batch("b", range(10, 20)), Batch("c", range(5))]
+    assert list(limited(batches, 5)) == [Batch("a", range(3)), Batch("b", range(10, 12))]
+    assert list(limited(batches, None)) == batches
