@@ -41,13 +41,14 @@ def trace_hash(path: str | os.PathLike[str]) -> str:
         names = Names.read(recording)
         memory = Memory(names.modules, names.regions)
         for part in parts(recording, names):
-            digest.update(_rows(part, memory).tobytes())
+            digest.update(comparable(part, memory).tobytes())
         digest.update(_sites(names, memory).tobytes())
         digest.update(repr([(space.kind, space.name) for space in memory.spaces]).encode())
     return digest.hexdigest()
 
 
-def _rows(part: Events, memory: Memory) -> Table:
+def comparable(part: Events, memory: Memory) -> Table:
+    """The events without what addresses change."""
     rows = np.zeros(len(part.events), dtype=_ROW)
     for name in _AS_THEY_ARE:
         rows[name] = part.events[name]

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a run may differ when it is done again: what is known of this program, in sentences.
+
+None of it proves anything; each says what was looked at, so that a person knows where to look next.
+"""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+from eitherway.errors import Problem
+from eitherway.sandbox.box import Sandbox
+from eitherway.sandbox.isolation import Kind
+from eitherway.worlds.threads import note
+from eitherway.worlds.threads.course import Plan
+from eitherway.worlds.threads.recorded import Recorded, program_of
+from eitherway.worlds.threads.run import Ran, run
+
+_OWN_WORDS = re.compile(rb"^eitherway: (?!the replay diverged)(.*)$", re.MULTILINE)
+_UNTAMED = re.compile(r"\s(rdtscp?|rdrand|rdseed|rdpmc|cpuid)\b")
+_FUNCTION = re.compile(r"^[0-9a-f]+ <(.*)>:$")
+_SOME = 3  # of what could be many
+_PATIENCE = 30.0  # seconds
+
+
+def likely_causes(recorded: Recorded, again: Ran, *, fixed: bool, boxed: bool) -> list[str]:
+    """What could have made the difference; never empty."""
+    found = [
+        *_addresses(fixed),
+        *_said(again),
+        *([] if boxed else _files(recorded)),
+        *_instructions(program_of(recorded.launch)),
+        *_unseen(program_of(recorded.launch)),
+        *_children(recorded.ran),
+    ]
+    usual = "nothing that is known of this program explains it; docs/threads.md lists what can"
+    return found or [usual]
+
+
+def _addresses(fixed: bool) -> Iterator[str]:
+    if not fixed:
+        yield (
+            "addresses are other ones in every run, for this machine refuses to fix them "
+            "(eitherway doctor): a program that depends on them cannot replay"
+        )
+
+
+def _said(again: Ran) -> Iterator[str]:
+    """The runtime tells on standard error what it does not control."""
+    for words in dict.fromkeys(_OWN_WORDS.findall(again.err.beginning)):
+        yield f"the program called what is not controlled: {words.decode(errors='replace')}"
+
+
+def _files(recorded: Recorded) -> Iterator[str]:
+    """Files that the run writes were changed by the recorded one already: found by doing it."""
+    try:
+        box = Sandbox(require=[Kind.FILES], work=[recorded.launch.directory])
+    except Problem:
+        yield "files are taken to be as they were, and nothing here can tell whether they are"
+        return
+    with box:
+        run(recorded.launch, replay=recorded.ran, plan=Plan(timeout=_PATIENCE), box=box)
+        paths = [change.path for change in box.changes()]
+    if paths:
+        yield (
+            f"it changes files, which the recorded run changed before: {_few(paths)}; "
+            "eitherway record --sandbox keeps them as they are"
+        )
+
+
+def _instructions(program: str) -> Iterator[str]:
+    """Clocks and dice of the processor, in the program itself."""
+    found = list(dict.fromkeys(_untamed(program)))
+    if found:
+        yield f"it asks the processor itself: {_few(found)}; that is not taken over"
+
+
+def _untamed(program: str) -> Iterator[str]:
+    objdump = shutil.which("objdump")
+    if objdump is None:
+        return
+    command = [objdump, "-d", "-C", "--no-show-raw-insn", "-j", ".text", program]
+    function = "?"
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace"
+    ) as process:
+        for line in process.stdout or ():
+            if match := _FUNCTION.match(line):
+                function = match[1]
+            elif (match := _UNTAMED.search(line)) and not function.startswith("ew_"):
+                yield f"{match[1]} in {function}"
+
+
+def _unseen(program: str) -> Iterator[str]:
+    try:
+        told = note.read(program)
+    except Problem:
+        return
+    if told and told.share is not None and told.share < 1:
+        files = f": {_few(list(told.unseen))}" if told.unseen else ""
+        yield (
+            f"{1 - told.share:.0%} of its code was not compiled by eitherway cc{files}; threads "
+            "that run there are not stopped between two accesses"
+        )
+
+
+def _children(ran: Ran) -> Iterator[str]:
+    if ran.left:
+        yield "it has children that run on their own, and what they write comes when it comes"
+
+
+def _few(names: list[str]) -> str:
+    more = f" and {len(names) - _SOME} more" if len(names) > _SOME else ""
+    return ", ".join(names[:_SOME]) + more

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a run is the same when it is done again, and if not, in what it differs and where.
+
+Asked before anything is blamed on a program. What was seen of the two runs is compared first, which
+costs nothing; only when it differs are two traces taken, to find the first operation that does.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from eitherway.model.trace import Table
+from eitherway.model.words import OpKind
+from eitherway.recording.read import Recording
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.threads import inputs
+from eitherway.worlds.threads.captured import Captured
+from eitherway.worlds.threads.course import Plan
+from eitherway.worlds.threads.events import Events, Names, parts
+from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.memory import Memory
+from eitherway.worlds.threads.named import frames_of
+from eitherway.worlds.threads.recorded import Recorded
+from eitherway.worlds.threads.run import Ran, run
+from eitherway.worlds.threads.schedule import Schedule
+from eitherway.worlds.threads.trace_hash import comparable
+from eitherway.worlds.threads.traced import Depth, TraceRequest, trace_into
+
+_AT_LEISURE = Plan()
+_SHOWN = 60  # bytes of a line
+_SWITCHES = (
+    "thread {} goes on",
+    "waiter {} is woken",
+    "what thread {} waits for outside is there",
+    "the outside is waited for, {} microseconds",
+    "signal {} comes",
+)
+_INPUTS = ("", "the clocks at the start", "readiness of descriptors", "a call's result", "data")
+
+
+class Kind(StrEnum):
+    """What can differ."""
+
+    ENDING = "ending"
+    OUTPUT = "output"
+    SCHEDULE = "schedule"
+    INPUT = "input"
+    TRACE = "trace"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing in which two runs differ, in words; `step` is the first at which they do."""
+
+    kind: Kind
+    words: str
+    step: int | None = None
+
+
+def check_determinism(
+    recorded: Recorded,
+    *,
+    again: Ran | None = None,
+    fixed: bool = False,
+    plan: Plan = _AT_LEISURE,
+    box: Sandbox | None = None,
+) -> list[Difference]:
+    """Do a recorded run again, unless that was done; empty when it is the same to the bit.
+
+    Values are compared too where addresses are `fixed`: elsewhere every pointer is another.
+    """
+    if again is None:
+        again = run(recorded.launch, replay=recorded.ran, plan=plan, box=box)
+    found = compare(recorded.ran, again)
+    return [*found, *_in_the_traces(recorded, found, fixed=fixed)] if found else []
+
+
+def check_schedule(
+    launch: Launch,
+    *,
+    seed: int = 0,
+    scheduler: str = "random-walk",
+    fixed: bool = False,
+    plan: Plan = _AT_LEISURE,
+) -> list[Difference]:
+    """Run a schedule twice from its seed, both with real input; the clocks may differ."""
+    first, second = (run(launch, seed=seed, scheduler=scheduler, plan=plan) for _ in range(2))
+    found = compare(first, second, clocks=False)
+    recorded = Recorded(launch, first)
+    return [*found, *_in_the_traces(recorded, found, fixed=fixed)] if found else []
+
+
+# --- what was seen of two runs
+
+
+def compare(first: Ran, second: Ran, *, clocks: bool = True) -> list[Difference]:
+    """In what two runs differ. Without `clocks`, what came from outside may."""
+    names = second.differences(first)
+    found = [*_endings(first, second), *_outputs(first, second, names)]
+    if "schedule" in names or "number of steps" in names:
+        found += _schedules(first.schedule, second.schedule)
+    if "input" in names and clocks:
+        found += _inputs(first.inputs, second.inputs)
+    known = {"exit status", "standard output", "standard error", "number of steps", "schedule"}
+    rest = [name for name in names if name not in known | {"input"}]
+    return found + [Difference(Kind.OTHER, f"they differ in their {name}") for name in rest]
+
+
+def _endings(first: Ran, second: Ran) -> Iterator[Difference]:
+    if first.status != second.status:
+        words = f"it ended with {_status(second.status)}, not {_status(first.status)}"
+        yield Difference(Kind.ENDING, words, second.schedule.diverged_at or None)
+
+
+def _status(status: int) -> str:
+    return f"signal {-status}" if status < 0 else f"status {status}"
+
+
+def _outputs(first: Ran, second: Ran, names: list[str]) -> Iterator[Difference]:
+    streams = {
+        "standard output": (first.out, second.out),
+        "standard error": (first.err, second.err),
+    }
+    for name, pair in streams.items():
+        if name in names:
+            yield Difference(Kind.OUTPUT, f"{name} {_apart(*pair)}")
+
+
+def _apart(first: Captured, second: Captured) -> str:
+    one, other = first.beginning, second.beginning
+    shorter = min(len(one), len(other))
+    place = next((i for i in range(shorter) if one[i] != other[i]), shorter)
+    if place == shorter and len(one) == len(other):
+        return f"differs behind the first {shorter} bytes, which are all that is kept"
+    line = one.count(b"\n", 0, place) + 1
+    lines = f"was {_line(one, place)}, is {_line(other, place)}"
+    return f"differs from byte {place} on, in line {line}: {lines}"
+
+
+def _line(data: bytes, place: int) -> str:
+    if place >= len(data):
+        return "at its end"
+    start = data.rfind(b"\n", 0, place) + 1
+    return repr(data[start:].split(b"\n", 1)[0][:_SHOWN])[1:]
+
+
+def _schedules(first: Schedule, second: Schedule) -> Iterator[Difference]:
+    one, other = first.switches, second.switches
+    shorter = min(len(one), len(other))
+    unequal = np.flatnonzero(one[:shorter] != other[:shorter])
+    place = int(unequal[0]) if len(unequal) else shorter
+    was, now = _switch(one, place), _switch(other, place)
+    at = [int(table["steps"][place]) for table in (one, other) if place < len(table)]
+    step = second.diverged_at or (min(at) if at else None)
+    if place == len(one) == len(other):
+        yield Difference(Kind.SCHEDULE, "the steps behind the last decision differ", first.steps)
+    else:
+        yield Difference(Kind.SCHEDULE, f"decision {place + 1} was: {was}; is: {now}", step)
+
+
+def _switch(table: Table, place: int) -> str:
+    if place >= len(table):
+        return "none any more"
+    row = table[place]
+    return f"{_SWITCHES[int(row['kind'])].format(int(row['choice']))} at step {int(row['steps'])}"
+
+
+def _inputs(first: bytes, second: bytes) -> Iterator[Difference]:
+    pairs = zip_longest(inputs.items(first), inputs.items(second))
+    for number, (one, other) in enumerate(pairs, 1):
+        if one != other:
+            words = f"was {_item(one)}, is {_item(other)}"
+            yield Difference(Kind.INPUT, f"number {number} of what came from outside {words}")
+            return
+
+
+def _item(item: inputs.Item | None) -> str:
+    if item is None:
+        return "not there"
+    kind, thread, data = item
+    name = _INPUTS[kind] if kind < len(_INPUTS) else f"what the program says of itself ({kind})"
+    return f"{name} for thread {thread}, {len(data)} bytes {data[:8].hex()}"
+
+
+# --- the first operation that differs
+
+
+def _in_the_traces(
+    recorded: Recorded, found: list[Difference], *, fixed: bool
+) -> Iterator[Difference]:
+    """Two traces of it; if they are the same, where they were when the run went another way."""
+    request = TraceRequest(depth=Depth.VALUES if fixed else Depth.ACCESSES)
+    with ExitStack() as stack:
+        folders = [Path(stack.enter_context(_folder())) for _ in range(2)]
+        for folder in folders:
+            trace_into(folder, recorded, request)
+        one, other = (stack.enter_context(Recording.open(folder)) for folder in folders)
+        if difference := _first_apart(one, other):
+            yield difference
+            return
+        steps = [difference.step for difference in found if difference.step is not None]
+        if steps and (place := _at(one, min(steps))):
+            yield Difference(Kind.TRACE, f"there it {place}", min(steps))
+
+
+def _folder() -> "tempfile.TemporaryDirectory[str]":
+    return tempfile.TemporaryDirectory(prefix="eitherway-")
+
+
+def _first_apart(first: Recording, second: Recording) -> Difference | None:
+    names = Names.read(first), Names.read(second)
+    memories = [Memory(each.modules, each.regions) for each in names]
+    pairs = zip_longest(parts(first, names[0]), parts(second, names[1]))
+    for one, other in pairs:
+        if one is None or other is None:
+            longer = one or other
+            return (
+                Difference(Kind.TRACE, f"only one of two {_told(longer, 0)}", _step(longer, 0))
+                if longer
+                else None
+            )
+        place = _unequal(one, other, memories)
+        if place is not None:
+            words = f"one time it {_told(one, place)}, another time it {_told(other, place)}"
+            return Difference(Kind.TRACE, words, _step(one, place) or _step(other, place))
+    return None
+
+
+def _unequal(one: Events, other: Events, memories: list[Memory]) -> int | None:
+    shorter = min(len(one.events), len(other.events))
+    rows = [
+        comparable(part, memory)[:shorter]
+        for part, memory in zip((one, other), memories, strict=True)
+    ]
+    unequal = rows[0] != rows[1]
+    if one.values is not None and other.values is not None:
+        unequal = unequal | (one.values[:shorter] != other.values[:shorter])
+    places = np.flatnonzero(unequal)
+    if len(places):
+        return int(places[0])
+    return shorter if len(one.events) != len(other.events) else None
+
+
+def _step(part: Events, place: int) -> int | None:
+    return int(part.events["step"][place]) if place < len(part.events) else None
+
+
+def _told(part: Events, place: int) -> str:
+    """An operation: "loads 7 at bank.c:12 in deposit, thread 1"."""
+    if place >= len(part.events):
+        return "had ended"
+    row = part.events[place]
+    op = OpKind(int(row["op"])).name.lower()
+    value = f" {int(part.values[place]):#x}" if part.values is not None else ""
+    return f"did: {op}{value} {_where(part.names, int(row['site']))}, thread {int(row['thread'])}"
+
+
+def _where(names: Names, site: int) -> str:
+    pc = names.sites["pc"][site : site + 1]
+    frames = frames_of(names.modules, pc)[int(pc[0])]
+    if not frames:
+        return "at a place without a name"
+    top = frames[0]
+    line = f"{top.file}:{top.line}" if top.file else f"{top.module}+{top.offset:#x}"
+    return f"at {line} in {top.function or '?'}"
+
+
+def _at(recording: Recording, step: int) -> str:
+    """The last operation up to a step."""
+    last = ""
+    for part in parts(recording, Names.read(recording)):
+        before = np.flatnonzero(part.events["step"] <= step)
+        if len(before):
+            last = _told(part, int(before[-1]))
+    return last
