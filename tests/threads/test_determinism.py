@@ -18,6 +18,7 @@ from eitherway.worlds.threads.determinism import (
     check_schedule,
     compare,
 )
+from eitherway.worlds.threads.family import Member
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.recorded import Recorded
 from eitherway.worlds.threads.run import Ran, run
@@ -91,7 +92,7 @@ def made(
 ) -> Ran:
     table = np.array(list(switches), dtype=SWITCH)
     schedule = Schedule(9, hash(switches) & 0xFFFF, table)
-    return Ran(0, captured(out), captured(b""), schedule, inputs.packed(came))
+    return Ran(0, captured(out), captured(b""), (Member(schedule, inputs.packed(came)),))
 
 
 def test_the_first_decision_that_differs_is_named() -> None:

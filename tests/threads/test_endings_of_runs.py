@@ -126,8 +126,8 @@ def test_nobody_is_left_when_the_tool_is_killed(program: Program) -> None:
     """The program ends with who started it."""
     tool = (
         "import sys; from eitherway.worlds.threads.launch import Launch;"
-        "from eitherway.worlds.threads.run import run, show_on;"
-        "run(Launch.here(sys.argv[1:]), show=show_on(sys.stdout.buffer, sys.stderr.buffer))"
+        "from eitherway.cli.running import shown; from eitherway.worlds.threads.run import run;"
+        "run(Launch.here(sys.argv[1:]), show=shown())"
     )
     words = [sys.executable, "-c", tool, program("endless"), "waiting"]
     with subprocess.Popen(words, stdout=subprocess.PIPE) as process:

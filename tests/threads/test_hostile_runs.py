@@ -37,6 +37,7 @@ WRITTEN = {"size": 0, "digest": "0" * 64, "unordered": "0" * 64}
 FACTS: dict[str, Any] = {
     "directory": "/",
     "environment": [["PATH", "/usr/bin:/bin"]],
+    "sandbox": False,
     "status": 0,
     "members": [MEMBER],
     "out": WRITTEN,

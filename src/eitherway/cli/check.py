@@ -3,14 +3,12 @@
 
 import argparse
 import os
-import sys
 from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from eitherway.cli import arguments, findings_list, output
+from eitherway.cli import arguments, findings_list, output, running
 from eitherway.cli.progress import Line
-from eitherway.cli.record import command_of
 from eitherway.find.ways import MIX
 from eitherway.findings.merge import stamped
 
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
 
 HELP = "run a program under many schedules; tell races, deadlocks and failures"
 SECONDS = 10.0
+_USE = "eitherway check -- ./program ARGS"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     from eitherway.worlds.threads.program import classify
 
     plan = findings_list.plan_of(args)
-    launch = Launch.here(command_of(args.command, verb="check"), _stdin())
+    launch = Launch.here(running.command_of(args.command, _USE), running.stdin())
     program = classify(program_of(launch))
     if problem := program.problem():
         raise problem
@@ -104,13 +103,6 @@ def run(args: argparse.Namespace) -> int:
         output.say(f"{count} findings are kept; `eitherway races` lists them")
         output.say(f"next: {result.findings[0].replay}")
     return result.exit_code
-
-
-def _stdin() -> bytes:
-    """Every run reads the same."""
-    if sys.stdin is None or sys.stdin.isatty():
-        return b""
-    return sys.stdin.buffer.read()
 
 
 def _short(progress: "Progress") -> str:

@@ -122,11 +122,18 @@ def _run(argv: Sequence[str]) -> int:
         return verb.run(argparse.Namespace(words=argv[1:]))
     parser = Parser(prog=f"eitherway {argv[0]}", description=verb.HELP, allow_abbrev=False)
     verb.add_arguments(parser)
+    words, command = _split(argv[1:]) if getattr(verb, "TAKES_COMMAND", False) else (argv[1:], [])
     try:
-        args = parser.parse_args(argv[1:])
+        args = parser.parse_args(words, argparse.Namespace(command=command))
     except SystemExit:  # --help was shown
         return Exit.OK
     return verb.run(args)
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Options, and the command behind `--`: argparse does not tell them apart behind a word."""
+    at = words.index("--") if "--" in words else len(words)
+    return list(words[:at]), list(words[at + 1 :])
 
 
 def _verb(name: str) -> Verb:

@@ -2,21 +2,28 @@
 """`eitherway record`: run a program once, and keep all that is needed to do it again."""
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
-from eitherway.cli import arguments
+from eitherway.cli import arguments, running
 from eitherway.cli.output import say
-from eitherway.errors import UsageError
+from eitherway.errors import Exit, Unavailable
 
 if TYPE_CHECKING:
-    from eitherway.worlds.threads.run import Ran
+    from eitherway.sandbox.box import Sandbox
+    from eitherway.worlds.threads.recorded import Recorded
 
 HELP = "run a program once under a schedule of ours, and keep the run"
+_USE = "eitherway record -- ./program ARGS"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
+    parser.add_argument(
+        "--world",
+        choices=["threads", "processes"],
+        default="threads",
+        help="what is put in order: the threads of one program (default), or processes",
+    )
     parser.add_argument(
         "--seed", type=arguments.seed, default=0, metavar="N", help="which schedule (default: 0)"
     )
@@ -26,6 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="random-walk",
         help="how the schedule is made (default: random-walk)",
     )
+    parser.add_argument(
+        "--sandbox",
+        action="store_true",
+        help="keep what it writes away from your files (default: a run like any other)",
+    )
+    parser.add_argument(
+        "--verify", action="store_true", help="replay it at once, and tell what differs"
+    )
+    running.add_time(parser)
+    running.add_driver(parser)
     parser.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="-- CMD ARGS", help="the program to run"
     )
@@ -39,51 +56,63 @@ def run(args: argparse.Namespace) -> int:
     from eitherway.worlds.threads.program import classify
     from eitherway.worlds.threads.recorded import Recorded, save
     from eitherway.worlds.threads.run import run as run_once
-    from eitherway.worlds.threads.run import show_on
 
-    launch = Launch.here(command_of(args.command), _stdin())
-    if problem := classify(program_of(launch)).problem():
+    command, plan = running.command_of(args.command, _USE), running.plan_of(args)
+    if args.world == "processes":
+        raise Unavailable(
+            "the processes world is not there yet",
+            instead="--world threads, with a program that eitherway cc built",
+        )
+    program = program_of(Launch.here(command))
+    if problem := classify(program).problem():
         raise problem
+    launch = Launch.here(command, running.stdin())
     store = Store.default(tell=say)
     store.prepare()  # before the run, which would be lost
-    fix_addresses()
-    ran = run_once(
-        launch,
-        seed=args.seed,
-        scheduler=args.scheduler,
-        show=show_on(sys.stdout.buffer, sys.stderr.buffer),
-    )
-    path = save(Recorded(launch, ran), store)
-    say(f"{ending(ran.status)} after {amount(ran)}; kept in {path}")
+    fixed = fix_addresses()
+    with running.sandbox(launch, wanted=args.sandbox) as box:
+        ran = run_once(
+            launch,
+            seed=args.seed,
+            scheduler=args.scheduler,
+            show=running.shown(),
+            plan=plan,
+            box=box,
+        )
+        running.refuse_early_end(ran, program)
+        recorded = Recorded(launch, ran, boxed=args.sandbox)
+        path = save(recorded, store)
+        running.tell_course(ran, plan)
+        say(f"{running.ending(ran.status)} after {running.amount(ran)}; kept in {path}")
+        say(f"world: threads; {running.isolation(box)}")
+        say(f"token: {_token(program, args)}")
+        same = _verified(recorded, box, fixed=fixed) if args.verify else True
     say("next: eitherway replay")
-    return shell_status(ran.status)
+    code = running.exit_code(ran, plan)
+    return code if same or ran.course.interrupt else Exit.INCONCLUSIVE
 
 
-def command_of(words: list[str], verb: str = "record") -> list[str]:
-    """The command behind `--`."""
-    command = words[1:] if words[:1] == ["--"] else words
-    if not command:
-        raise UsageError("there is no command to run", fix=f"eitherway {verb} -- ./program ARGS")
-    return command
+def _token(program: str, args: argparse.Namespace) -> str:
+    from eitherway.recording.token import Token
+    from eitherway.worlds.threads.recorded import identity
+
+    return str(Token(identity(program), args.scheduler, args.seed))
 
 
-def _stdin() -> bytes:
-    """Read to its end before the program starts, so that every replay gets the same."""
-    if sys.stdin is None or sys.stdin.isatty():
-        return b""
-    return sys.stdin.buffer.read()
+def _verified(recorded: "Recorded", box: "Sandbox | None", *, fixed: bool) -> bool:
+    """Done again at once, from files as they were where a sandbox can give them back."""
+    from eitherway.worlds.threads.run import run as run_once
 
-
-def ending(status: int) -> str:
-    """How a program ended, in words."""
-    return f"killed by signal {-status}" if status < 0 else f"exit status {status}"
-
-
-def amount(ran: "Ran") -> str:
-    """How long a run was, in steps."""
-    return f"{ran.schedule.steps:,} steps with {len(ran.schedule.switches):,} decisions"
-
-
-def shell_status(status: int) -> int:
-    """As a shell tells it."""
-    return 128 - status if status < 0 else status
+    if recorded.ran.course.interrupt:
+        say("not verified: it was interrupted")
+        return True
+    if box:
+        box.reset()
+    again = run_once(recorded.launch, replay=recorded.ran, box=box)
+    if again.course.interrupt:
+        say("not verified: the replay was interrupted")
+        return True
+    same = running.tell_differences(recorded, again, fixed=fixed, boxed=box is not None)
+    if same:
+        say("verified: replayed, the same to the bit")
+    return same

@@ -4,66 +4,67 @@
 import argparse
 import os
 import shutil
-import sys
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from eitherway.cli import trace_options
+from eitherway import __version__
+from eitherway.cli import arguments, running, trace_options
 from eitherway.cli.output import say
-from eitherway.cli.record import amount, ending
-from eitherway.errors import Exit, Unavailable, UsageError
+from eitherway.errors import BadInput, Exit, Unavailable, UsageError
 
 if TYPE_CHECKING:
+    from eitherway.recording.token import Token
+    from eitherway.sandbox.box import Sandbox
+    from eitherway.worlds.threads.launch import Launch
     from eitherway.worlds.threads.recorded import Recorded
-    from eitherway.worlds.threads.run import Ran
     from eitherway.worlds.threads.trace_request import TraceRequest
 
-HELP = "do a recorded run again, exactly"
+HELP = "do a recorded run again, exactly; or a run that a token names"
+TAKES_COMMAND = True
+_USE = "eitherway replay TOKEN -- ./program ARGS"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
+    parser.usage = "%(prog)s [options] [RECORDING]\n       %(prog)s [options] TOKEN -- CMD ARGS"
     parser.add_argument(
         "recording",
         nargs="?",
         metavar="RECORDING",
-        help="a folder, or the name of a recording in .eitherway (default: the latest)",
+        type=arguments.file_name,
+        help="a folder, or the name of a recording in .eitherway (default: the latest); "
+        "or a token, which names a schedule and not what came from outside",
     )
-    parser.add_argument("--times", type=int, default=1, metavar="N", help="how often (default: 1)")
+    parser.add_argument(
+        "--times", type=arguments.count, default=1, metavar="N", help="how often (default: 1)"
+    )
     parser.add_argument("--quiet", action="store_true", help="do not show what the program prints")
+    parser.add_argument(
+        "--sandbox",
+        action="store_true",
+        help="keep what it writes away from your files (default: as it was recorded)",
+    )
     parser.add_argument("--gdb", action="store_true", help="in the debugger")
+    running.add_time(parser)
     trace_options.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Replay; 0 when every time was the same, 2 when one was not."""
-    # late: NumPy comes with these
-    from eitherway.recording.read import Recording
-    from eitherway.worlds.threads.launch import fix_addresses, program_of
-    from eitherway.worlds.threads.recorded import load
+    from eitherway.recording.token import is_token, parse
 
-    if args.times < 1:
-        raise UsageError("--times needs a number from 1 on")
-    if args.trace and (args.gdb or args.times > 1):
-        raise UsageError("--trace goes with one run, and not with --gdb")
-    with Recording.open(_path_of(args.recording)) as recording:
-        recorded = load(recording)
-    request = trace_options.request_of(args, program_of(recorded.launch))
-    traced = trace_options.prepare(args.trace) if request else None
-    fixed = fix_addresses()
-    if args.gdb:
-        _debug(recorded)
-    for number in range(1, args.times + 1):
-        ran = _again(recorded, quiet=args.quiet, trace=traced, request=request)
-        if differences := ran.differences(recorded.ran):
-            _tell(number, ran, differences, fixed=fixed)
-            trace_options.tell(traced)
-            return Exit.INCONCLUSIVE
-    times = "" if args.times == 1 else f" {args.times} of {args.times} times"
-    say(f"the same to the bit{times}: {ending(recorded.ran.status)}, {amount(recorded.ran)}")
-    trace_options.tell(traced)
-    return Exit.OK
+    if args.recording and is_token(args.recording):
+        return _from_token(parse(args.recording), args)
+    if args.trace and (args.gdb or args.sandbox or args.times > 1):
+        raise UsageError("--trace goes with one run, and not with --gdb or --sandbox")
+    if args.command:
+        raise UsageError(
+            "a recording knows its command; only a token needs one",
+            fix="eitherway replay [RECORDING]",
+        )
+    return _from_recording(args)
 
 
 def _path_of(name: str | None) -> Path:
@@ -72,42 +73,100 @@ def _path_of(name: str | None) -> Path:
     return Path(name) if name and "/" in name else Store.default().find(name or "latest")
 
 
-def _again(
-    recorded: "Recorded",
-    *,
-    quiet: bool,
-    trace: Path | None = None,
-    request: "TraceRequest | None" = None,
-) -> "Ran":
-    from eitherway.worlds.threads.run import run as run_once
-    from eitherway.worlds.threads.run import show_on
-    from eitherway.worlds.threads.trace_request import USUAL
-
-    show = None if quiet else show_on(sys.stdout.buffer, sys.stderr.buffer)
-    asked = request or USUAL
-    return run_once(recorded.launch, replay=recorded.ran, trace=trace, request=asked, show=show)
+# --- a recording
 
 
-def _tell(number: int, ran: "Ran", differences: list[str], *, fixed: bool) -> None:
-    where = f" at step {ran.schedule.diverged_at:,}" if ran.schedule.diverged_at else ""
-    say(f"replay {number} was not the same{where}: {', '.join(differences)}; {ending(ran.status)}")
-    if not fixed:
-        say("addresses could not be fixed here: a program that depends on them cannot replay")
+def _from_recording(args: argparse.Namespace) -> int:
+    # late: NumPy comes with these
+    from eitherway.recording.read import Recording
+    from eitherway.worlds.threads.launch import fix_addresses, program_of
+    from eitherway.worlds.threads.recorded import load
+
+    with Recording.open(_path_of(args.recording)) as recording:
+        recorded = load(recording)
+    request = trace_options.request_of(args, program_of(recorded.launch))
+    traced = trace_options.prepare(args.trace) if request else None
+    fixed = fix_addresses()
+    if args.gdb:
+        _debug(recorded)
+    again = _Again(recorded, args, fixed, traced, request)
+    with running.sandbox(recorded.launch, wanted=again.boxed) as box:
+        code = again.repeat(box)
+    trace_options.tell(traced)
+    return code
+
+
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """A recorded run, and how it is to be done again."""
+
+    recorded: "Recorded"
+    args: argparse.Namespace
+    fixed: bool
+    traced: Path | None
+    request: "TraceRequest | None"
+
+    @property
+    def boxed(self) -> bool:
+        """A sandbox would keep the trace to itself."""
+        if self.traced and self.recorded.boxed:
+            say("it was recorded in a sandbox; traced, it runs outside and writes your files")
+        return self.args.sandbox or (self.recorded.boxed and not self.traced)
+
+    def repeat(self, box: "Sandbox | None") -> int:
+        """As often as asked, or until it was not the same."""
+        times, ran = self.args.times, self.recorded.ran
+        for number in range(1, times + 1):
+            code = self._once(box)
+            if code is not None:
+                if times > 1:
+                    say(f"that was replay {number} of {times}")
+                return code
+        often = "" if times == 1 else f" {times} of {times} times"
+        say(f"the same to the bit{often}: {running.ending(ran.status)}, {running.amount(ran)}")
+        return Exit.OK
+
+    def _once(self, box: "Sandbox | None") -> int | None:
+        """None when it was the same."""
+        from eitherway.worlds.threads.course import Ended, Plan
+        from eitherway.worlds.threads.run import run as run_once
+        from eitherway.worlds.threads.trace_request import USUAL
+
+        if box and box.dirty():
+            box.reset()
+        plan = Plan(timeout=self.args.timeout)
+        again = run_once(
+            self.recorded.launch,
+            replay=self.recorded.ran,
+            trace=self.traced,
+            request=self.request or USUAL,
+            show=None if self.args.quiet else running.shown(),
+            plan=plan,
+            box=box,
+        )
+        if again.course.ended is not Ended.ITSELF:
+            running.tell_course(again, plan, replay=True)
+            return running.exit_code(again, plan)
+        boxed = box is not None
+        same = running.tell_differences(self.recorded, again, fixed=self.fixed, boxed=boxed)
+        return None if same else Exit.INCONCLUSIVE
 
 
 def _debug(recorded: "Recorded") -> NoReturn:
     """Become gdb; it hands the environment and the descriptors on to the program."""
     from eitherway.worlds.threads.holding import paths
-    from eitherway.worlds.threads.run import Memories
+    from eitherway.worlds.threads.run import Memories, options_of
 
     gdb = shutil.which("gdb")
     if gdb is None:
         raise Unavailable("--gdb needs gdb", fix="apt-get install gdb")
+    if recorded.boxed:
+        say("it was recorded in a sandbox; in gdb it runs outside, and what it writes is written")
     stack = ExitStack()  # never left: what replaces this process needs the descriptors
     descriptors = stack.enter_context(Memories(stack).options(recorded.ran))
     for descriptor in descriptors.values():
         os.set_inheritable(descriptor, True)
-    options = {"scheduler": "replay", **paths(descriptors, os.getpid())}
+    options = {**options_of(0, "", recorded.ran), **paths(descriptors, os.getpid())}
     os.chdir(recorded.launch.directory)
     settings = (
         "set startup-with-shell off",
@@ -117,3 +176,63 @@ def _debug(recorded: "Recorded") -> NoReturn:
     flags = [word for setting in settings for word in ("-ex", setting)]
     command = [gdb, "-q", *flags, "--args", *recorded.launch.command]
     os.execve(gdb, command, recorded.launch.environment_with(options))
+
+
+# --- a token
+
+
+def _from_token(token: "Token", args: argparse.Namespace) -> int:
+    """The exit code is the program's own: there is nothing to compare the run with."""
+    from eitherway.worlds.threads.course import Plan
+    from eitherway.worlds.threads.launch import Launch, fix_addresses
+    from eitherway.worlds.threads.run import run as run_once
+
+    if args.gdb or args.trace or args.times > 1:
+        raise UsageError(
+            "--gdb, --trace and --times need a recording, which a token is not",
+            fix="eitherway record -- CMD ARGS, with the token's seed and scheduler",
+        )
+    launch = Launch.here(running.command_of(args.command, _USE), running.stdin())
+    _refuse_other_build(token, launch)
+    fix_addresses()
+    plan = Plan(timeout=args.timeout)
+    with running.sandbox(launch, wanted=args.sandbox) as box:
+        ran = run_once(
+            launch,
+            seed=token.seed,
+            scheduler=token.scheduler,
+            show=None if args.quiet else running.shown(),
+            plan=plan,
+            box=box,
+        )
+        running.tell_course(ran, plan)
+        say(f"{running.ending(ran.status)} after {running.amount(ran)}")
+        say(f"{running.isolation(box)}; what came from outside was real, and nothing is kept")
+    seed = f"--scheduler {token.scheduler} --seed {token.seed}"
+    say(f"next: eitherway record {seed} -- ... keeps it")
+    return running.exit_code(ran, plan)
+
+
+def _refuse_other_build(token: "Token", launch: "Launch") -> None:
+    from eitherway.model.words import World
+    from eitherway.worlds.threads.launch import program_of
+    from eitherway.worlds.threads.program import classify
+    from eitherway.worlds.threads.recorded import identity
+
+    if token.world is not World.THREADS:
+        raise Unavailable(f"the token is of the {token.world} world, which is not there yet")
+    if token.tool != __version__:
+        raise BadInput(
+            f"the token is of EitherWay {token.tool}, this is {__version__}: its schedules are "
+            "other ones",
+            fix=f"use EitherWay {token.tool}, or record again",
+        )
+    program = program_of(launch)
+    if problem := classify(program).problem():
+        raise problem
+    found = identity(program)
+    if not token.fits(found):
+        raise BadInput(
+            f"the token is of build {token.build}, {program} is build {found[: len(token.build)]}",
+            fix="go back to the build that it is of, or record again",
+        )

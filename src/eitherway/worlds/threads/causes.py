@@ -14,11 +14,12 @@ from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.isolation import Kind
 from eitherway.worlds.threads import note
 from eitherway.worlds.threads.course import Plan
-from eitherway.worlds.threads.recorded import Recorded, program_of
+from eitherway.worlds.threads.launch import program_of
+from eitherway.worlds.threads.recorded import Recorded
 from eitherway.worlds.threads.run import Ran, run
 
 _OWN_WORDS = re.compile(rb"^eitherway: (?!the replay diverged)(.*)$", re.MULTILINE)
-_UNTAMED = re.compile(r"\s(rdtscp?|rdrand|rdseed|rdpmc|cpuid)\b")
+_UNTAMED = re.compile(r"\s(rdtscp?|rdrand|rdseed|rdpmc)\b")
 _FUNCTION = re.compile(r"^[0-9a-f]+ <(.*)>:$")
 _SOME = 3  # of what could be many
 _PATIENCE = 30.0  # seconds

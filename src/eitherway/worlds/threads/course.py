@@ -43,7 +43,7 @@ class Plan:
     timeout: float | None = None  # seconds
     driver: Driver | None = None
     grace: float = GRACE
-    stopping: float = 5.0  # seconds until a run that comes to no decision point is killed
+    stopping: float = 2.0  # seconds until a run that comes to no decision point is killed
     room: int = 1 << 28  # bytes of output that are kept in memory until the run is over
     show_driver: Sink | None = None
 

@@ -107,7 +107,7 @@ def compare(first: Ran, second: Ran, *, clocks: bool = True) -> list[Difference]
     if "schedule" in names or "number of steps" in names:
         found += _schedules(first.schedule, second.schedule)
     if "input" in names and clocks:
-        found += _inputs(first.inputs, second.inputs)
+        found += _inputs(_came(first), _came(second))
     known = {"exit status", "standard output", "standard error", "number of steps", "schedule"}
     rest = [name for name in names if name not in known | {"input"}]
     return found + [Difference(Kind.OTHER, f"they differ in their {name}") for name in rest]
@@ -172,6 +172,11 @@ def _switch(table: Table, place: int) -> str:
     return f"{_SWITCHES[int(row['kind'])].format(int(row['choice']))} at step {int(row['steps'])}"
 
 
+def _came(ran: Ran) -> bytes:
+    """To the first process."""
+    return ran.members[0].inputs if ran.members else b""
+
+
 def _inputs(first: bytes, second: bytes) -> Iterator[Difference]:
     pairs = zip_longest(inputs.items(first), inputs.items(second))
     for number, (one, other) in enumerate(pairs, 1):
@@ -207,7 +212,7 @@ def _in_the_traces(
             return
         steps = [difference.step for difference in found if difference.step is not None]
         if steps and (place := _at(one, min(steps))):
-            yield Difference(Kind.TRACE, f"there it {place}", min(steps))
+            yield Difference(Kind.TRACE, f"there: {place}", min(steps))
 
 
 def _folder() -> "tempfile.TemporaryDirectory[str]":
@@ -220,16 +225,12 @@ def _first_apart(first: Recording, second: Recording) -> Difference | None:
     pairs = zip_longest(parts(first, names[0]), parts(second, names[1]))
     for one, other in pairs:
         if one is None or other is None:
-            longer = one or other
-            return (
-                Difference(Kind.TRACE, f"only one of two {_told(longer, 0)}", _step(longer, 0))
-                if longer
-                else None
-            )
+            words = f"one time {_told(one, 0)}, another time {_told(other, 0)}"
+            return Difference(Kind.TRACE, words, _step(one, 0) or _step(other, 0))
         place = _unequal(one, other, memories)
         if place is not None:
-            words = f"one time it {_told(one, place)}, another time it {_told(other, place)}"
-            return Difference(Kind.TRACE, words, _step(one, place) or _step(other, place))
+            step = _step(one, place) or _step(other, place)
+            return Difference(Kind.TRACE, _both(one, other, place), step)
     return None
 
 
@@ -248,18 +249,25 @@ def _unequal(one: Events, other: Events, memories: list[Memory]) -> int | None:
     return shorter if len(one.events) != len(other.events) else None
 
 
-def _step(part: Events, place: int) -> int | None:
-    return int(part.events["step"][place]) if place < len(part.events) else None
+def _step(part: Events | None, place: int) -> int | None:
+    return int(part.events["step"][place]) if part and place < len(part.events) else None
 
 
-def _told(part: Events, place: int) -> str:
-    """An operation: "loads 7 at bank.c:12 in deposit, thread 1"."""
-    if place >= len(part.events):
-        return "had ended"
+def _both(one: Events, other: Events, place: int) -> str:
+    first, second = _told(one, place), _told(other, place)
+    if first != second or one.values is None or other.values is None:
+        return f"one time {first}, another time {second}"
+    values = f"{int(one.values[place]):#x} one time, {int(other.values[place]):#x} another time"
+    return f"{first}: {values}"
+
+
+def _told(part: Events | None, place: int) -> str:
+    """An operation: "load at bank.c:12 in deposit by thread 1"."""
+    if part is None or place >= len(part.events):
+        return "it had ended"
     row = part.events[place]
     op = OpKind(int(row["op"])).name.lower()
-    value = f" {int(part.values[place]):#x}" if part.values is not None else ""
-    return f"did: {op}{value} {_where(part.names, int(row['site']))}, thread {int(row['thread'])}"
+    return f"{op} {_where(part.names, int(row['site']))} by thread {int(row['thread'])}"
 
 
 def _where(names: Names, site: int) -> str:

@@ -37,6 +37,7 @@ class Recorded:
 
     launch: Launch
     ran: Ran
+    boxed: bool = False  # it ran in a sandbox: so does a replay, from the same files
 
 
 def save(recorded: Recorded, store: Store, trace: Trace | None = None) -> Path:
@@ -78,7 +79,8 @@ def load(recording: Recording) -> Recorded:
     except (KeyError, ValueError) as error:
         raise BadInput(f"{recording.path} is no recording of a run of threads") from error
     _refuse_other_program(recording, launch)
-    return Recorded(launch, Ran(told["status"], out, err, members))
+    ran = Ran(told["status"], out, err, members)
+    return Recorded(launch, ran, boxed=told["sandbox"])
 
 
 def is_run(kinds: Set[BlockType]) -> bool:
@@ -108,13 +110,13 @@ def _manifest(launch: Launch) -> Manifest:
         world=World.THREADS,
         recorded_by="runtime",
         command=launch.command,
-        build_ids={program: _identity(program)},
+        build_ids={program: identity(program)},
         host=Host.here(),
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
 
 
-def _identity(program: str) -> str:
+def identity(program: str) -> str:
     """The build-id; what was linked without one is known by all its bytes."""
     path = Path(program)
     return build_id(path) or hashlib.sha256(path.read_bytes()).hexdigest()
@@ -129,7 +131,7 @@ def _refuse_other_program(recording: Recording, launch: Launch) -> None:
         raise BadInput(f"{recording.path} was recorded of {program}, which is gone")
     if problem := classify(program).problem():
         raise problem
-    if recorded != _identity(program):
+    if recorded != identity(program):
         raise BadInput(
             f"{recording.path} was recorded of another build of {program}",
             fix="record again, or go back to the build that was recorded",
@@ -177,6 +179,7 @@ _MEMBER = shape.record(
 _FACTS = shape.record(
     directory=shape.some_text,
     environment=shape.listing(_pair),
+    sandbox=shape.flag,
     status=shape.number(-64, 255),
     members=shape.listing(_MEMBER),
     out=_WRITTEN,
@@ -189,6 +192,7 @@ def _write_facts(stream: StreamWriter, recorded: Recorded) -> None:
     told = {
         "directory": launch.directory,
         "environment": list(launch.environment.items()),
+        "sandbox": recorded.boxed,
         "status": ran.status,
         "members": [_told(member) for member in ran.members],
         "out": _written(ran.out),

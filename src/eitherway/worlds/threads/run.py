@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from eitherway.errors import BadInput
 from eitherway.sandbox.box import Sandbox
@@ -206,16 +206,3 @@ def _start(popen: Popen, launch: Launch, **options: Any) -> "subprocess.Popen[by
     except OSError as error:
         name = error.filename or launch.command[0]
         raise BadInput(f"{name} cannot be started: {error.strerror}") from None
-
-
-def show_on(out: IO[bytes], err: IO[bytes]) -> tuple[Sink, Sink]:
-    """Sinks that hand output on at once."""
-
-    def sink(stream: IO[bytes]) -> Sink:
-        def write(data: bytes) -> None:
-            stream.write(data)
-            stream.flush()
-
-        return write
-
-    return sink(out), sink(err)
