@@ -18,7 +18,7 @@ struct ew_options {
     int server;         // descriptor, or -1
     uint32_t threads;   // to make ready before the program starts
     uint64_t until;     // of a replay: the recording ends behind this step; 0: with the program
-    bool tied;          // end when the parent does
+    uint32_t tied;      // the process that started the run: whose child ends with it; 0: nobody
     bool detect;        // look for races
     struct ew_trace_request trace;
 };

@@ -101,7 +101,7 @@ void ew_begin(void) {
     }
     ew_family_begin(&options);
     ew_reports_begin();
-    if (options.tied)
+    if (options.tied && raw1(SYS_getppid, 0) == options.tied)
         raw6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
     ew_descriptors_start();
     ew_clock_begin();

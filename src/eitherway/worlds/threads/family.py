@@ -6,7 +6,9 @@ came to it from outside; slots are handed out as processes come, so a process is
 the way from the first one to it.
 """
 
+import dataclasses
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -68,15 +70,24 @@ class Member:
         """The file and the arguments that it was started with; nothing when it was forked."""
         return inputs.program(self.inputs)
 
-    def differences(self, other: "Member") -> list[str]:
-        """In what two processes differ."""
+    def differences(self, other: "Member", *, killed: bool = False) -> list[str]:
+        """In what two processes differ; of two that were killed the shorter counts."""
+        mine, theirs = (self._up_to(other), other._up_to(self)) if killed else (self, other)
         pairs = {
-            "exit status": ((self.state, self.status), (other.state, other.status)),
-            "number of steps": (self.schedule.steps, other.schedule.steps),
-            "schedule": (self.schedule.hash, other.schedule.hash),
-            "input": (self.inputs, other.inputs),
+            "exit status": ((mine.state, mine.status), (theirs.state, theirs.status)),
+            "number of steps": (mine.schedule.steps, theirs.schedule.steps),
+            "schedule": (mine.schedule.hash, theirs.schedule.hash),
+            "input": (mine.inputs, theirs.inputs),
         }
-        return [name for name, (mine, theirs) in pairs.items() if mine != theirs]
+        return [name for name, (one, another) in pairs.items() if one != another]
+
+    def _up_to(self, other: "Member") -> "Member":
+        """As much as both have. What sums up a schedule may be torn: the death came in between."""
+        count = min(len(self.schedule.switches), len(other.schedule.switches))
+        switches = self.schedule.switches[:count]
+        schedule = Schedule(0, zlib.crc32(switches.tobytes()), switches)
+        size = min(len(self.inputs), len(other.inputs))
+        return dataclasses.replace(self, schedule=schedule, inputs=self.inputs[:size])
 
 
 Place = tuple[tuple[int, int, int], ...]

@@ -75,14 +75,14 @@ class Ran:
             "standard error": (err.seen(several), other.err.seen(several)),
         }
         found = [name for name, (mine, theirs) in pairs.items() if mine != theirs]
-        return found + self._differences_of_members(other)
+        return found + self._differences_of_members(other, killed)
 
-    def _differences_of_members(self, other: "Ran") -> list[str]:
+    def _differences_of_members(self, other: "Ran", killed: bool) -> list[str]:
         mine, theirs = places(self.members), places(other.members)
         if mine.keys() != theirs.keys():
             return ["processes"]
         found = dict.fromkeys(
-            name for place in mine for name in mine[place].differences(theirs[place])
+            name for place in mine for name in mine[place].differences(theirs[place], killed=killed)
         )
         return list(found)
 
@@ -141,7 +141,7 @@ def run(
         memories = Memories(stack)
         descriptors = stack.enter_context(memories.options(replay))
         paths = stack.enter_context(held(descriptors, box))
-        asked: dict[str, int] = {"tied": 1}
+        asked: dict[str, int] = {"tied": os.getpid()}
         passed: list[int] = []
         if trace is not None:
             passed.append(stack.enter_context(opened(trace)))
