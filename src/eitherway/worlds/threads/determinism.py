@@ -204,13 +204,13 @@ def _in_the_traces(
     request = TraceRequest(depth=Depth.VALUES if fixed else Depth.ACCESSES)
     with ExitStack() as stack:
         folders = [Path(stack.enter_context(_folder())) for _ in range(2)]
-        for folder in folders:
-            trace_into(folder, recorded, request)
+        runs = [trace_into(folder, recorded, request) for folder in folders]
         one, other = (stack.enter_context(Recording.open(folder)) for folder in folders)
         if difference := _first_apart(one, other):
             yield difference
             return
-        steps = [difference.step for difference in found if difference.step is not None]
+        seen = [difference.step for difference in found]
+        steps = [step for step in (*seen, *(ran.schedule.diverged_at for ran in runs)) if step]
         if steps and (place := _at(one, min(steps))):
             yield Difference(Kind.TRACE, f"there: {place}", min(steps))
 
