@@ -93,8 +93,8 @@ def test_a_token_of_another_program_is_refused(folder: Path) -> None:
         (["ew1:", "--", "./bank"], 65, "was changed on its way"),
         (["TOKEN", "--", "./missing"], 64, "does not exist"),
         (["latest", "--", "./bank"], 64, "a recording knows its command"),
-        (["--times", "0"], 64, "0 times is never"),
-        (["--timeout", "0"], 64, "no time in seconds"),
+        (["--times", "0"], 64, "at least 1 is needed"),
+        (["--timeout", "0"], 64, "is no number of seconds"),
     ],
 )
 def test_what_cannot_be_replayed_is_told(
@@ -189,10 +189,10 @@ def test_a_program_that_is_never_ready(folder: Path) -> None:
         (["--driver", "true", "--ready", "soon"], "is no condition"),
         (["--driver", "true", "--ready", "port:99999"], "is no condition"),
         (["--driver", "true", "--stop", "signal:NONE"], "is no way to stop"),
-        (["--driver", "true", "--grace", "-1"], "no time in seconds"),
-        (["--timeout", "soon"], "no time in seconds"),
-        (["--timeout", "inf"], "no time in seconds"),
-        (["--timeout", "nan"], "no time in seconds"),
+        (["--driver", "true", "--grace", "-1"], "is no number of seconds"),
+        (["--timeout", "soon"], "is no number of seconds"),
+        (["--timeout", "inf"], "is no number of seconds"),
+        (["--timeout", "nan"], "is no number of seconds"),
         (["--world", "kernel"], "invalid choice"),
     ],
 )
