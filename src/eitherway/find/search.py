@@ -97,6 +97,10 @@ class Search(Closing):
 
     def _take(self, batch: Batch, surveyed: Surveyed) -> None:
         found = surveyed.found
+        if found.left_out:
+            self._note("a run had more races than there is room for; the first ones are told")
+        if found.forgotten:
+            self._note("long runs forgot their past on the way: a race across that is missed")
         deadlocked = set(found.rows["seed"][found.rows["kind"] == FoundKind.DEADLOCK].tolist())
         fresh = [
             ending
