@@ -3,6 +3,7 @@
 
 import argparse
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 HELP = "run a program under many schedules; tell races, deadlocks and failures"
 SECONDS = 10.0
+HANGS = 30.0  # seconds of one run
 _USE = "eitherway check -- ./program ARGS"
 
 
@@ -51,13 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stop-at-first", action="store_true", help="stop as soon as something is found"
     )
-    parser.add_argument(
-        "--timeout",
-        type=arguments.seconds,
-        default=30.0,
-        metavar="N",
-        help="seconds after which a run counts as hanging (default: 30)",
-    )
+    running.add_time(parser)
+    running.add_driver(parser)
+    parser.set_defaults(timeout=HANGS)
     findings_list.add_arguments(parser)
     parser.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="-- CMD ARGS", help="the program to run"
@@ -72,11 +70,11 @@ def run(args: argparse.Namespace) -> int:
     from eitherway.find.search import Budget, Search
     from eitherway.find.ways import batches
     from eitherway.recording.store import Store
-    from eitherway.worlds.threads.course import Plan
     from eitherway.worlds.threads.launch import Launch, fix_addresses, program_of
     from eitherway.worlds.threads.program import classify
 
     plan = findings_list.plan_of(args)
+    course = replace(running.plan_of(args), show_driver=None)
     launch = Launch.here(running.command_of(args.command, _USE), running.stdin())
     program = classify(program_of(launch))
     if problem := program.problem():
@@ -90,9 +88,7 @@ def run(args: argparse.Namespace) -> int:
     known = Known(launch, store)
     tried = chain(known.batches(), batches(args.seed, args.scheduler or MIX))
     with (
-        Search(
-            launch, store, plan=Plan(timeout=args.timeout), fixed=fixed, jobs=args.jobs
-        ) as search,
+        Search(launch, store, plan=course, fixed=fixed, jobs=args.jobs) as search,
         Line() as line,
     ):
         progress = search.run(tried, budget, lambda now: line.show(_short(now)))

@@ -108,13 +108,15 @@ class Search(Closing):
             if (ending := self._count(batch, row, deadlocked)) is not None
         ]
         for candidate in self._new(batch, found.rows):
-            self._confirm(candidate)
+            self._confirm(candidate, surveyed.ran or self._again(candidate.way))
         for ending in fresh:
             if ending in self.progress.endings.failures():
-                self._tell_failure(ending)
+                way = self.progress.endings.first[ending]
+                self._tell_failure(ending, way, surveyed.ran or self._again(way))
         if self.progress.schedules >= self._order_next:
             self._order_next = 2 * self.progress.schedules
-            self._look_at_order(batch.way(int(surveyed.rows["seed"][-1])))
+            way = batch.way(int(surveyed.rows["seed"][-1]))
+            self._look_at_order(way, surveyed.ran or self._again(way))
 
     def _count(self, batch: Batch, row: np.void, deadlocked: set[int]) -> Ending | None:
         """Note a run; its ending, if it is the first of its sort."""
@@ -136,8 +138,7 @@ class Search(Closing):
     def _again(self, way: Way) -> Ran:
         return self._crew.first.run(seed=way.seed, scheduler=way.scheduler, detect=True)
 
-    def _confirm(self, candidate: Candidate) -> None:
-        ran = self._again(candidate.way)
+    def _confirm(self, candidate: Candidate, ran: Ran) -> None:
         opinion = self._tracer.race(candidate, ran)
         for limit in opinion.limits:
             self._note(limit)
@@ -148,18 +149,15 @@ class Search(Closing):
             )
         self._keep(opinion.findings, ran, candidate.way)
 
-    def _look_at_order(self, way: Way) -> None:
+    def _look_at_order(self, way: Way, ran: Ran) -> None:
         """Deadlocks and lost wake-ups that did not happen can be seen in runs that went well."""
-        ran = self._again(way)
         opinion = self._tracer.order(ran)
         for limit in opinion.limits:
             self._note(limit)
         self._keep(opinion.findings, ran, way)
 
-    def _tell_failure(self, ending: Ending) -> None:
+    def _tell_failure(self, ending: Ending, way: Way, ran: Ran) -> None:
         endings = self.progress.endings
-        way = endings.first[ending]
-        ran = self._again(way)
         self._keep(failure_of(ending, ran, endings, self._tracer), ran, way)
 
     def _keep(self, findings: Iterable[Finding], ran: Ran, way: Way) -> None:

@@ -96,7 +96,7 @@ class Explorer(Closing):
 
     def _driven(self, seed: int, scheduler: str, *, detect: bool) -> Surveyed:
         ran = self.run(seed=seed, scheduler=scheduler, detect=detect)
-        return Surveyed(np.array([_row(seed, ran)], dtype=SURVEY_ROW), ran.found)
+        return Surveyed(np.array([_row(seed, ran)], dtype=SURVEY_ROW), ran.found, ran)
 
     def _part(self, seeds: range, scheduler: str, *, detect: bool) -> Iterator[Surveyed]:
         done = self._server.survey(seeds, scheduler, self._plan, detect=detect)
@@ -130,6 +130,21 @@ def _row(seed: int, ran: Ran) -> tuple[int, ...]:
         for stream in (ran.out, ran.err)
         for number in (stream.size, int(stream.digest[:16], 16))
     )
-    status = -ran.status if ran.status < 0 else ran.status << 8  # as wait4 tells it
+    status = _as_waited(_outcome(ran))
     stopped = ran.course.ended in _STOPPED
     return (seed, ran.schedule.steps, ran.schedule.hash, *streams, status, int(stopped))
+
+
+def _outcome(ran: Ran) -> int:
+    """Of a server that its driver was content with, that we stopped it is no failure."""
+    driven = ran.course.driven
+    if driven is None:
+        return ran.status
+    if driven.status != 0:
+        return driven.status
+    return 0 if ran.course.ended is Ended.DRIVEN else ran.status
+
+
+def _as_waited(status: int) -> int:
+    """As wait4 tells it."""
+    return -status if status < 0 else status << 8

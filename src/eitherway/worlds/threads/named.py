@@ -121,7 +121,7 @@ class _Namer:
             words = _lock_name(variable, address, start) or self.spaces[space].words(address)
             return self.builder.range(self._object(_SORTS[kind], space, address, words))
         if variable is None:
-            lo = address - self.spaces[space].lo
+            lo = address - self.spaces[space].lo + _BELOW
             return self.builder.range(self._object("memory", space, 0, ""), lo, lo + size)
         owner = self._object("global", space, start, variable.name)
         return self.builder.range(owner, address - start, address - start + size)
@@ -151,6 +151,9 @@ class ModuleVariables:
                 return found, found.start + module.base if found else 0
         return None, 0
 
+
+# Pages of one stretch are counted from the one that was touched first; others may lie below it.
+_BELOW = 1 << 47
 
 _SORTS = {1: "mutex", 2: "condition"}
 

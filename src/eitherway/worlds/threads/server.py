@@ -63,6 +63,7 @@ class Surveyed(NamedTuple):
 
     rows: Table  # SURVEY_ROW
     found: Found
+    ran: Ran | None = None  # all of a single run that a seed alone does not bring back
 
 
 class Server(Closing):
