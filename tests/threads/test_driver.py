@@ -88,8 +88,15 @@ def test_each_schedule_has_its_own_run_of_the_driver(program: Program, box: Sand
             assert ran.course.driven.out.beginning == b"A\nB\n"
             assert explorer.run(replay=ran).differences(ran) == []
         rows = explorer.survey(range(2))
-    assert rows["status"].tolist() == [signal.SIGTERM] * 2
+    assert rows["status"].tolist() == [0, 0]  # that we stopped it is no failure
     assert rows["out_size"].all()
+
+
+def test_a_driver_that_fails_is_the_outcome_of_its_schedule(program: Program, box: Sandbox) -> None:
+    plan = Plan(driver=Driver(("sh", "-c", "exit 9"), ready.Port(7)))
+    with Explorer(Launch.here([program("echoes"), "7"]), box, plan=plan) as explorer:
+        (row,) = explorer.survey(range(1))
+    assert os.waitstatus_to_exitcode(int(row["status"])) == 9
 
 
 def test_a_driver_that_fails_is_told(program: Program, box: Sandbox) -> None:
