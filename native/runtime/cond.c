@@ -20,12 +20,20 @@ int64_t ew_cond_deadline(const pthread_cond_t *handle, const struct timespec *wh
     return ew_deadline(((const struct ew_cond *)handle)->clock, when);
 }
 
+struct shared_wait {
+    const struct ew_cond *condition;
+    uint32_t wakes; // before it began
+};
+
+static bool is_woken(void *argument) {
+    const struct shared_wait *wait = argument;
+    return __atomic_load_n(&wait->condition->wakes, __ATOMIC_ACQUIRE) != wait->wakes;
+}
+
 // Over a process's border nobody can be chosen: each wake ends all waits, as POSIX allows.
-static enum ew_woken wait_shared(const struct ew_cond *condition, uint32_t wakes,
-                                 int64_t deadline) {
+static enum ew_woken wait_shared(struct shared_wait *wait, int64_t deadline) {
     enum ew_woken woken = EW_WOKEN;
-    while (__atomic_load_n(&condition->wakes, __ATOMIC_ACQUIRE) == wakes && woken == EW_WOKEN &&
-           !ew_cancel_is_due(ew_self))
+    while (!ew_try_elsewhere(is_woken, wait) && woken == EW_WOKEN && !ew_cancel_is_due(ew_self))
         woken = ew_wait_elsewhere(deadline);
     return woken;
 }
@@ -49,8 +57,9 @@ int ew_cond_wait(pthread_cond_t *handle, struct ew_mutex *mutex, int64_t deadlin
     int error = ew_mutex_give(mutex, pc);
     if (error)
         return error;
-    enum ew_woken woken = condition->shared ? wait_shared(condition, wakes, deadline)
-                                            : wait_private(condition, deadline, pc);
+    struct shared_wait shared = {condition, wakes};
+    enum ew_woken woken =
+        condition->shared ? wait_shared(&shared, deadline) : wait_private(condition, deadline, pc);
     if (UNLIKELY(ew_watched))
         ew_tell(EW_OP_WAIT, woken == EW_TIMED_OUT ? EW_FLAG_FAILED : 0, handle, sizeof *handle, pc);
     error = ew_mutex_take(mutex, EW_NEVER, pc);

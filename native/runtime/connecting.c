@@ -67,16 +67,10 @@ static long begin_connection(struct ew_transfer *transfer, const struct connecti
     return error;
 }
 
-static long its_error(struct ew_transfer *transfer, void *unused) {
-    (void)unused;
-    int error = 0;
-    socklen_t length = sizeof error;
-    long failed = ew_transfer_call(transfer, SYS_getsockopt, SOL_SOCKET, SO_ERROR, (long)&error,
-                                   (long)&length, 0);
-    if (failed)
-        return failed;
-    ew_received(transfer, &(struct iovec){&error, sizeof error}, 1, sizeof error);
-    return -error;
+// Asked again when it is ready: only then does the socket count as connected.
+static long end_connection(struct ew_transfer *transfer, void *argument) {
+    long error = begin_connection(transfer, argument);
+    return error == -EALREADY || error == -EINPROGRESS ? -EAGAIN : error;
 }
 
 // A Unix socket whose queue is full cannot be waited for; there is room when somebody accepts.
@@ -95,7 +89,7 @@ static long connect_to(struct ew_transfer *transfer, const struct connecting *to
     long error = connect_unix(transfer, to);
     if (!transfer->waits || (error != -EINPROGRESS && error != -EALREADY))
         return error;
-    error = ew_transfer_attempt(transfer, its_error, NULL);
+    error = ew_transfer_attempt(transfer, end_connection, (void *)to);
     return error == -EAGAIN && transfer->over ? -EINPROGRESS : error; // the time is over
 }
 

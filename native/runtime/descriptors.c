@@ -15,7 +15,8 @@ static struct target outputs[2]; // where descriptors 1 and 2 led at the start
 static struct target *within;    // pipes that the program made for itself
 static uint32_t within_count, within_room;
 static dev_t telling[2]; // file systems whose files say what the kernel thinks just now
-static bool shared;
+static bool shared;      // some with another process
+static uint32_t last_number, shared_numbers; // see below; another process has those up to there too
 
 static bool target_of(int descriptor, struct stat *status) {
     return raw3(SYS_fstat, descriptor, (long)status, 0) == 0;
@@ -38,6 +39,19 @@ void ew_descriptors_start(void) {
 
 void ew_descriptors_shared(void) {
     shared = true;
+    within_count = 0;
+    shared_numbers = last_number;
+}
+
+void ew_descriptor_shared(int descriptor) {
+    struct stat status;
+    if (!target_of(descriptor, &status))
+        return;
+    for (uint32_t i = 0; i < within_count; i++)
+        if (is_same(&within[i], &status))
+            within[i] = (struct target){0, 0};
+    if (ew_number_of(descriptor))
+        ew_numbered_outside(descriptor);
 }
 
 bool ew_descriptors_are_shared(void) {
@@ -82,8 +96,7 @@ static bool is_within(const struct stat *status) {
 
 static uint32_t *numbers;    // by descriptor; 0: not known
 static bool *number_outside; // by number
-static uint32_t last_number;
-static unsigned highest; // descriptor that has had a number
+static unsigned highest;     // descriptor that has had a number
 
 static uint32_t *number_at(int descriptor) {
     static uint32_t none;
@@ -159,9 +172,9 @@ bool ew_look_where(int descriptor, struct stat *status) {
         return !is_constant_device(status);
     case 0:
         number = *number_at(descriptor);
-        return shared || !number || number_outside[number];
+        return number <= shared_numbers || number_outside[number];
     default:
-        return shared || !is_within(status);
+        return !is_within(status);
     }
 }
 

@@ -32,7 +32,8 @@ void ew_numbers_closed(unsigned first, unsigned last);
 
 void ew_descriptors_start(void);
 void ew_descriptors_shared(void); // there is another process now that has all of them too
-bool ew_descriptors_are_shared(void);
+void ew_descriptor_shared(int descriptor);
+bool ew_descriptors_are_shared(void); // some are, or were
 
 // Moves a descriptor of our own to where the program does not expect one. Returns where to.
 int ew_out_of_the_way(int descriptor);

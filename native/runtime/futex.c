@@ -82,19 +82,52 @@ static long move(const uint32_t *from, const uint32_t *to, uint32_t limit) {
 
 // --- waiting
 
-static long wait(const uint32_t *word, uint32_t value, int64_t deadline, uint32_t bits,
-                 const void *pc) {
-    if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value)
+struct wanted { // another value, which another process may store
+    const uint32_t *word;
+    uint32_t value;
+};
+
+static bool is_other(void *argument) {
+    const struct wanted *wanted = argument;
+    return __atomic_load_n(wanted->word, __ATOMIC_SEQ_CST) != wanted->value;
+}
+
+// A process that wakes us over there finds nobody in the kernel; so it is its store that we wait
+// for. Who only wakes without a store is not heard.
+static enum ew_woken wait_elsewhere(struct waiter *self, uint32_t value, int64_t deadline) {
+    struct wanted wanted = {self->word, value};
+    enum ew_woken woken = ew_wait_elsewhere(deadline);
+    if (!self->woken && ew_try_elsewhere(is_other, &wanted)) {
+        drop(self);
+        self->woken = true;
+    }
+    return woken;
+}
+
+static long wait(const struct ew_futex_call *call, int64_t deadline, uint32_t bits) {
+    const uint32_t *word = call->word;
+    bool shared = !(call->operation & FUTEX_PRIVATE_FLAG) && ew_is_shared_memory(word);
+    if (shared ? ew_try_elsewhere(is_other, &(struct wanted){word, call->value})
+               : __atomic_load_n(word, __ATOMIC_SEQ_CST) != call->value)
         return -EAGAIN;
     struct waiter self = {.word = word, .bits = bits};
+    enum ew_woken woken = EW_WOKEN;
     add(&self);
-    while (!self.woken && ew_wait(&self, deadline) == EW_WOKEN)
-        ;
+    ew_self->life.handler_helps = true;
+    ew_self->life.interrupted = EW_UNDISTURBED;
+    while (!self.woken && woken == EW_WOKEN && !ew_interrupted(deadline != EW_NEVER)) {
+        woken = shared ? wait_elsewhere(&self, call->value, deadline) : ew_wait(&self, deadline);
+        if (ew_interrupted(true) && !shared && *word != call->value)
+            break; // it begins again, and sees that
+    }
+    ew_self->life.handler_helps = false;
     if (!self.woken)
         drop(&self);
     if (UNLIKELY(ew_watched))
-        ew_tell(EW_OP_WAIT, self.woken ? 0 : EW_FLAG_FAILED, word, sizeof *word, pc);
-    return self.woken ? 0 : -ETIMEDOUT;
+        ew_tell(EW_OP_WAIT, self.woken ? 0 : EW_FLAG_FAILED, word, sizeof *word, call->pc);
+    if (self.woken || woken == EW_TIMED_OUT)
+        return self.woken ? 0 : -ETIMEDOUT;
+    return ew_interrupted(deadline != EW_NEVER) ? -EINTR : -EAGAIN;
 }
 
 // FUTEX_WAIT counts from now, FUTEX_WAIT_BITSET names a moment.
@@ -107,7 +140,7 @@ static long timed_wait(const struct ew_futex_call *call, uint32_t bits) {
         deadline = ew_deadline_in(call->timeout);
     else if (call->timeout)
         deadline = ew_deadline(clock, call->timeout);
-    return wait(call->word, call->value, deadline, bits, call->pc);
+    return wait(call, deadline, bits);
 }
 
 // --- waking

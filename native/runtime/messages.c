@@ -124,9 +124,23 @@ EW_EXPORT ssize_t recv(int fd, void *buffer, size_t size, int flags) {
 
 // --- sending
 
+// Whoever gets it may be somebody else.
+static void give_descriptors(const struct msghdr *message) {
+    struct msghdr copy = *message;
+    for (struct cmsghdr *at = CMSG_FIRSTHDR(&copy); at; at = CMSG_NXTHDR(&copy, at)) {
+        if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS)
+            continue;
+        const int *given = (const int *)CMSG_DATA(at);
+        for (size_t i = 0; i < (at->cmsg_len - CMSG_LEN(0)) / sizeof *given; i++)
+            ew_descriptor_shared(given[i]);
+    }
+}
+
 static ssize_t send_message(int fd, const struct msghdr *message, int flags) {
     if (message->msg_iovlen > IOV_MAX)
         return ew_result(-EMSGSIZE);
+    if (message->msg_control && ew_running && ew_is_outside(fd))
+        give_descriptors(message);
     return ew_result(
         ew_write(fd, &(struct ew_writing){message->msg_iov, message->msg_iovlen, message, flags}));
 }

@@ -78,11 +78,16 @@ static int take_again(struct ew_mutex *mutex) {
 }
 
 // Nothing in this process comes between the look and the store, but another process may.
-static bool claim(struct ew_mutex *mutex) {
+static bool claim_shared(void *argument) {
+    struct ew_mutex *mutex = argument;
     uint32_t nobody = 0;
+    return __atomic_compare_exchange_n(&mutex->owner, &nobody, my_name(mutex), false,
+                                       __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static bool claim(struct ew_mutex *mutex) {
     if (UNLIKELY(mutex->kind & SHARED))
-        return __atomic_compare_exchange_n(&mutex->owner, &nobody, my_name(mutex), false,
-                                           __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+        return ew_try_elsewhere(claim_shared, mutex);
     if (mutex->owner)
         return false;
     mutex->owner = my_name(mutex);
@@ -123,11 +128,10 @@ int ew_mutex_take(struct ew_mutex *mutex, int64_t deadline, const void *pc) {
         if (result >= 0)
             return result;
     }
-    while (!claim(mutex)) {
+    for (enum ew_woken woken = EW_WOKEN; !claim(mutex); woken = wait(mutex, deadline, pc)) {
         if (deadline == EW_NOT_A_TIME)
             return EINVAL;
-        enum ew_woken woken = wait(mutex, deadline, pc);
-        if (woken == EW_TIMED_OUT && mutex->owner) {
+        if (woken == EW_TIMED_OUT) {
             tell(EW_OP_ACQUIRE, EW_FLAG_FAILED, mutex, pc);
             return ETIMEDOUT;
         }

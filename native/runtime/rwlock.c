@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // pthread_rwlock_*: many readers or one writer.
 #include "sync.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +12,8 @@ struct rwlock {
     uint32_t readers; // how many times it is held for reading
     uint32_t writer;  // thread number + 1; 0 is nobody
     uint32_t waiting, waiting_writers;
-    uint32_t reserved[8];
+    uint32_t shared; // other processes have it too: then all is in `readers`, but for who writes
+    uint32_t reserved[7];
     uint32_t kind;
 };
 _Static_assert(sizeof(struct rwlock) <= sizeof(pthread_rwlock_t), "does not fit");
@@ -63,10 +65,71 @@ static int take(struct rwlock *lock, enum side side, unsigned flags, const void 
     return 0;
 }
 
+// --- across processes
+
+#define WRITTEN (1u << 31) // in `readers`
+
+struct attempt {
+    struct rwlock *lock;
+    enum side side;
+};
+
+static bool stands_back(const struct rwlock *lock) {
+    return lock->kind == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP &&
+           __atomic_load_n(&lock->waiting_writers, __ATOMIC_RELAXED);
+}
+
+static bool claim(void *argument) {
+    const struct attempt *attempt = argument;
+    struct rwlock *lock = attempt->lock;
+    uint32_t before = __atomic_load_n(&lock->readers, __ATOMIC_RELAXED);
+    uint32_t after = attempt->side == READ ? before + 1 : WRITTEN;
+    if (attempt->side == READ ? before >= WRITTEN - 1 || stands_back(lock) : before != 0)
+        return false;
+    return __atomic_compare_exchange_n(&lock->readers, &before, after, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
+static bool try_shared(struct rwlock *lock, enum side side) {
+    struct attempt attempt = {lock, side};
+    if (!ew_try_elsewhere(claim, &attempt))
+        return false;
+    if (side == WRITE)
+        lock->writer = (uint32_t)ew_thread_number(ew_self);
+    return true;
+}
+
+static int lock_shared(struct rwlock *lock, enum side side, int64_t deadline, const void *pc) {
+    enum ew_woken woken = EW_WOKEN;
+    if (lock->writer == (uint32_t)ew_thread_number(ew_self))
+        return EDEADLK;
+    __atomic_fetch_add(&lock->waiting_writers, side == WRITE, __ATOMIC_RELAXED);
+    bool taken;
+    while (!(taken = try_shared(lock, side)) && woken == EW_WOKEN)
+        woken = ew_wait_elsewhere(deadline);
+    __atomic_fetch_sub(&lock->waiting_writers, side == WRITE, __ATOMIC_RELAXED);
+    tell(EW_OP_ACQUIRE, side | (taken ? 0 : EW_FLAG_FAILED), lock, pc);
+    return taken ? 0 : ETIMEDOUT;
+}
+
+static void unlock_shared(struct rwlock *lock, const void *pc) {
+    bool written = lock->readers & WRITTEN;
+    tell(EW_OP_RELEASE, written ? WRITE : READ, lock, pc);
+    lock->writer = written ? 0 : lock->writer;
+    if (written)
+        __atomic_store_n(&lock->readers, 0, __ATOMIC_RELEASE);
+    else if (lock->readers)
+        __atomic_fetch_sub(&lock->readers, 1, __ATOMIC_RELEASE);
+}
+
+// --- the two ways in
+
 static int lock_by(struct rwlock *lock, enum side side, int64_t deadline, const void *pc) {
     if (UNLIKELY(!ew_running))
         return 0;
     ew_point(EW_WHY_SYNC);
+    if (UNLIKELY(lock->shared))
+        return lock_shared(lock, side, deadline, pc);
     if (lock->writer == ew_self->id + 1)
         return EDEADLK;
     while (must_wait(lock, side))
@@ -81,6 +144,11 @@ static int try_lock(struct rwlock *lock, enum side side, const void *pc) {
     if (UNLIKELY(!ew_running))
         return 0;
     ew_point(EW_WHY_SYNC);
+    if (UNLIKELY(lock->shared)) {
+        bool taken = try_shared(lock, side);
+        tell(EW_OP_ACQUIRE, side | EW_FLAG_TRY | (taken ? 0 : EW_FLAG_FAILED), lock, pc);
+        return taken ? 0 : EBUSY;
+    }
     if (!must_wait(lock, side))
         return take(lock, side, EW_FLAG_TRY, pc);
     tell(EW_OP_ACQUIRE, side | EW_FLAG_TRY | EW_FLAG_FAILED, lock, pc);
@@ -104,6 +172,7 @@ EW_EXPORT int pthread_rwlock_init(pthread_rwlock_t *handle,
     ew_say_if_shared("pthread_rwlock_init", sharing);
     memset(handle, 0, sizeof *handle);
     ((struct rwlock *)handle)->kind = (uint32_t)kind;
+    ((struct rwlock *)handle)->shared = sharing == PTHREAD_PROCESS_SHARED;
     return 0;
 }
 
@@ -151,6 +220,10 @@ EW_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *handle) {
     if (UNLIKELY(!ew_running))
         return 0;
     ew_point(EW_WHY_SYNC);
+    if (UNLIKELY(lock->shared)) {
+        unlock_shared(lock, PC);
+        return 0;
+    }
     tell(EW_OP_RELEASE, lock->writer ? WRITE : READ, lock, PC);
     if (lock->writer)
         lock->writer = 0;

@@ -25,13 +25,20 @@ static int fail(int error) {
     return -1;
 }
 
-static bool take(struct semaphore *semaphore, const void *pc) {
+static bool subtract(void *argument) {
+    struct semaphore *semaphore = argument;
     uint32_t value = __atomic_load_n(&semaphore->value, __ATOMIC_ACQUIRE);
     do
         if (!value)
             return false;
     while (!__atomic_compare_exchange_n(&semaphore->value, &value, value - 1, false,
                                         __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+    return true;
+}
+
+static bool take(struct semaphore *semaphore, const void *pc) {
+    if (!(semaphore->sharing ? ew_try_elsewhere(subtract, semaphore) : subtract(semaphore)))
+        return false;
     if (UNLIKELY(ew_watched))
         ew_tell(EW_OP_WAIT, EW_FLAG_WILDCARD, semaphore, sizeof(sem_t), pc);
     return true;
@@ -40,8 +47,10 @@ static bool take(struct semaphore *semaphore, const void *pc) {
 static enum ew_woken wait_once(struct semaphore *semaphore, int64_t deadline, const void *pc) {
     __atomic_fetch_add(&semaphore->waiting, 1, __ATOMIC_SEQ_CST);
     ew_wants(EW_OP_WAIT, EW_FLAG_WILDCARD, semaphore, sizeof(sem_t), pc);
+    ew_self->life.handler_helps = true;
     enum ew_woken woken =
         semaphore->sharing ? ew_wait_elsewhere(deadline) : ew_wait_cancellable(semaphore, deadline);
+    ew_self->life.handler_helps = false;
     ew_wants(0, 0, NULL, 0, NULL);
     __atomic_fetch_sub(&semaphore->waiting, 1, __ATOMIC_SEQ_CST);
     return woken;
@@ -56,13 +65,14 @@ static int not_taken(struct semaphore *semaphore, unsigned flags, int error, con
 static int wait(struct semaphore *semaphore, int64_t deadline, const void *pc) {
     ew_testcancel();
     ew_point(EW_WHY_SYNC);
-    while (!take(semaphore, pc)) {
-        enum ew_woken woken = wait_once(semaphore, deadline, pc);
-        ew_testcancel();
-        if (!semaphore->value && ew_interrupted(false))
+    ew_self->life.interrupted = EW_UNDISTURBED;
+    for (enum ew_woken woken = EW_WOKEN; !take(semaphore, pc);) {
+        if (ew_interrupted(false))
             return not_taken(semaphore, 0, EINTR, pc);
-        if (woken == EW_TIMED_OUT && !semaphore->value)
+        if (woken == EW_TIMED_OUT)
             return not_taken(semaphore, 0, ETIMEDOUT, pc);
+        woken = wait_once(semaphore, deadline, pc);
+        ew_testcancel();
     }
     return 0;
 }

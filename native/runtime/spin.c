@@ -4,17 +4,28 @@
 
 #include <errno.h>
 
-// The whole of a pthread_spinlock_t: number of the thread that holds it + 1, or 0.
-#define FREE 0
+// The whole of a pthread_spinlock_t: number of the thread that holds it + 1, or 0; and whether
+// other processes have it too.
+#define SHARED (1 << 30)
 
 static void tell(unsigned op, unsigned flags, pthread_spinlock_t *lock, const void *pc) {
     if (UNLIKELY(ew_watched))
         ew_tell(op, flags, (const void *)lock, sizeof *lock, pc);
 }
 
+static bool claim(void *lock) {
+    int shared = *(volatile int *)lock & SHARED, expected = shared;
+    return __atomic_compare_exchange_n((int *)lock, &expected, shared | (int)(ew_self->id + 1),
+                                       false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static bool take(pthread_spinlock_t *lock) {
+    return *lock & SHARED ? ew_try_elsewhere(claim, (void *)lock) : claim((void *)lock);
+}
+
 EW_EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int sharing) {
     ew_say_if_shared("pthread_spin_init", sharing);
-    *lock = FREE;
+    *lock = sharing == PTHREAD_PROCESS_SHARED ? SHARED : 0;
     return 0;
 }
 
@@ -25,18 +36,19 @@ EW_EXPORT int pthread_spin_destroy(pthread_spinlock_t *lock) {
 
 EW_EXPORT int pthread_spin_lock(pthread_spinlock_t *lock) {
     ew_point(EW_WHY_SYNC);
-    while (*lock != FREE)
-        ew_wait((const void *)lock, EW_NEVER);
-    *lock = (int)ew_self->id + 1;
+    while (!take(lock)) {
+        if (*lock & SHARED)
+            ew_wait_elsewhere(EW_NEVER);
+        else
+            ew_wait((const void *)lock, EW_NEVER);
+    }
     tell(EW_OP_ACQUIRE, 0, lock, PC);
     return 0;
 }
 
 EW_EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock) {
     ew_point(EW_WHY_SYNC);
-    bool taken = *lock == FREE;
-    if (taken)
-        *lock = (int)ew_self->id + 1;
+    bool taken = take(lock);
     tell(EW_OP_ACQUIRE, EW_FLAG_TRY | (taken ? 0 : EW_FLAG_FAILED), lock, PC);
     return taken ? 0 : EBUSY;
 }
@@ -44,7 +56,7 @@ EW_EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock) {
 EW_EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock) {
     ew_point(EW_WHY_SYNC);
     tell(EW_OP_RELEASE, 0, lock, PC);
-    *lock = FREE;
+    __atomic_store_n(lock, *lock & SHARED, __ATOMIC_RELEASE);
     ew_wake_all((const void *)lock);
     return 0;
 }

@@ -24,8 +24,17 @@ static inline bool ew_is_sharing(int value) {
     return value == PTHREAD_PROCESS_PRIVATE || value == PTHREAD_PROCESS_SHARED;
 }
 
-// shared.c: until another process may have changed something; the caller looks again.
+// --- shared.c: memory that other processes have too
+
+// Until another process may have changed something; the caller looks again.
 enum ew_woken ew_wait_elsewhere(int64_t deadline);
+
+// Attempts something there, by an atomic operation: what came of it is part of the recording. In a
+// replay it is attempted until the others have come as far as they had.
+typedef bool ew_elsewhere_attempt(void *argument);
+bool ew_try_elsewhere(ew_elsewhere_attempt *attempt, void *argument);
+
+bool ew_is_shared_memory(const void *address);
 
 // A thread of another process cannot be stopped by us. Said when an object is made that others
 // could use; within this process it is controlled like any other.

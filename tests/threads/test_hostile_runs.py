@@ -37,6 +37,7 @@ WRITTEN = {"size": 0, "digest": "0" * 64, "unordered": "0" * 64}
 FACTS: dict[str, Any] = {
     "directory": "/",
     "environment": [["PATH", "/usr/bin:/bin"]],
+    "stdin": "given",
     "sandbox": False,
     "status": 0,
     "members": [MEMBER],
@@ -94,6 +95,7 @@ BENT: list[object] = [
     b"{",
     {},
     {**FACTS, "environment": [["PATH", 1]]},
+    {**FACTS, "stdin": "telepathy"},
     {**FACTS, "environment": [["PATH"]]},
     {**FACTS, "environment": {"PATH": "/bin"}},
     {**FACTS, "directory": 5},

@@ -56,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
     from eitherway.worlds.threads.program import classify
     from eitherway.worlds.threads.recorded import Recorded, save
     from eitherway.worlds.threads.run import run as run_once
+    from eitherway.worlds.threads.standard_input import Source, source_of
 
     command, plan = running.command_of(args.command, _USE), running.plan_of(args)
     if args.world == "processes":
@@ -66,7 +67,9 @@ def run(args: argparse.Namespace) -> int:
     program = program_of(Launch.here(command))
     if problem := classify(program).problem():
         raise problem
-    launch = Launch.here(command, running.stdin())
+    source = source_of(0)
+    given = running.stdin() if source is Source.GIVEN else b""
+    launch = Launch.here(command, given, source)
     store = Store.default(tell=say)
     store.prepare()  # before the run, which would be lost
     fixed = fix_addresses()

@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from eitherway.worlds.threads.standard_input import Source
+
 VARIABLE = "EITHERWAY_OPTIONS"
 _WIDTH = 512  # of the options: a longer text would move the program's stack
 _NO_RANDOM_ADDRESSES = 0x0040000  # ADDR_NO_RANDOMIZE
@@ -20,12 +22,15 @@ class Launch:
     directory: str
     environment: Mapping[str, str]
     stdin: bytes = field(default=b"", repr=False)
+    source: Source = Source.GIVEN  # of standard input
 
     @classmethod
-    def here(cls, command: Sequence[str], stdin: bytes = b"") -> "Launch":
+    def here(
+        cls, command: Sequence[str], stdin: bytes = b"", source: Source = Source.GIVEN
+    ) -> "Launch":
         """A command in the surroundings of this process."""
         kept = {name: value for name, value in os.environ.items() if name != VARIABLE}
-        return cls(tuple(command), os.getcwd(), kept, stdin)
+        return cls(tuple(command), os.getcwd(), kept, stdin, source)
 
     def environment_with(self, options: Mapping[str, object]) -> dict[str, str]:
         """The environment with options for the runtime, as native/runtime/options.h has them."""

@@ -29,6 +29,7 @@ from eitherway.worlds.threads.launch import Launch, program_of
 from eitherway.worlds.threads.program import classify
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.schedule import SWITCH, Schedule
+from eitherway.worlds.threads.standard_input import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ def load(recording: Recording) -> Recorded:
         told = _FACTS(json.loads(parts[_Kind.FACTS]))
         environment = dict(told["environment"])
         command = recording.manifest.command
-        launch = Launch(command, told["directory"], environment, parts[_Kind.STDIN])
+        given = (parts[_Kind.STDIN], told["stdin"])
+        launch = Launch(command, told["directory"], environment, *given)
         out = Captured(**told["out"], beginning=parts[_Kind.OUT])
         err = Captured(**told["err"], beginning=parts[_Kind.ERR])
         members = _members(told["members"], _switches(recording.choices()), _packed(items))
@@ -179,6 +181,7 @@ _MEMBER = shape.record(
 _FACTS = shape.record(
     directory=shape.some_text,
     environment=shape.listing(_pair),
+    stdin=shape.word(Source),
     sandbox=shape.flag,
     status=shape.number(-64, 255),
     members=shape.listing(_MEMBER),
@@ -192,6 +195,7 @@ def _write_facts(stream: StreamWriter, recorded: Recorded) -> None:
     told = {
         "directory": launch.directory,
         "environment": list(launch.environment.items()),
+        "stdin": launch.source,
         "sandbox": recorded.boxed,
         "status": ran.status,
         "members": [_told(member) for member in ran.members],

@@ -24,7 +24,7 @@ from eitherway.worlds.threads.holding import held
 from eitherway.worlds.threads.launch import Launch, program_of
 from eitherway.worlds.threads.program import Kind, classify
 from eitherway.worlds.threads.schedule import Schedule
-from eitherway.worlds.threads.shared import memory
+from eitherway.worlds.threads.standard_input import standard_input
 from eitherway.worlds.threads.target import Sink, Started
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
@@ -155,7 +155,9 @@ def run(
             popen,
             launch,
             env=launch.environment_with({**decides, **_place(launch), **paths, **asked}),
-            stdin=stack.enter_context(memory("stdin", launch.stdin)),
+            stdin=stack.enter_context(
+                standard_input(launch.source, launch.stdin, live=replay is None)
+            ),
             pass_fds=passed,
         )
         number = (lambda: box.process_of(process)) if box else (lambda: process.pid)

@@ -38,6 +38,7 @@ from eitherway.worlds.threads.family import Found
 from eitherway.worlds.threads.launch import Launch, options_text
 from eitherway.worlds.threads.run import Memories, Ran, opened, options_of
 from eitherway.worlds.threads.shared import content, memory, parts
+from eitherway.worlds.threads.standard_input import standard_input
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
 SURVEY_ROW = np.dtype(
@@ -90,7 +91,9 @@ class Server(Closing):
         self._arrived: deque[Message] = deque()
         self._stack = ExitStack()
         self._memories = Memories(self._stack)
-        self._input = self._stack.enter_context(memory("stdin", launch.stdin))
+        self._input = self._stack.enter_context(
+            standard_input(launch.source, launch.stdin, live=False)
+        )
         self._outputs = [self._stack.enter_context(memory(name, b"")) for name in ("out", "err")]
         try:
             self._receive(MessageType.HELLO, CONTROL_HELLO.size)
