@@ -6,15 +6,14 @@ themselves. Where the two do not agree one of them is wrong, and it is not the p
 """
 
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from eitherway.detect import CERTAIN, detect_all
 from eitherway.find.candidates import Candidate
 from eitherway.findings.from_races import findings_of
 from eitherway.model.finding import Finding, Source
-from eitherway.model.race import Race
 from eitherway.model.trace import Trace
 from eitherway.recording.read import Recording
 from eitherway.worlds.threads.events import Events
@@ -30,12 +29,21 @@ WAKE_UPS = tuple(detector for detector in CERTAIN if detector.name == "lost-wake
 _ALL_ACCESSES = 1 << 20  # steps: of longer runs, synchronisation alone is looked at
 
 
+class Traced(NamedTuple):
+    """A run done again with a tracer around it."""
+
+    trace: Trace
+    events: Events
+    differs: tuple[str, ...]  # from what it was
+
+
 @dataclass(frozen=True, slots=True)
 class Opinion:
     """What a trace says of one schedule."""
 
     findings: tuple[Finding, ...]
     agrees: bool = True  # with the runtime
+    differs: tuple[str, ...] = ()  # in what the run was another one when it was done again
     limits: tuple[str, ...] = field(default=())  # of the search in the trace
 
 
@@ -47,42 +55,37 @@ class Tracer:
         self._explorer = explorer
         self._fixed = fixed
 
-    def trace(self, ran: Ran, request: TraceRequest) -> tuple[Trace, Events]:
+    def trace(self, ran: Ran, request: TraceRequest) -> Traced:
         """What was asked for of a run."""
         with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
-            self._explorer.run(replay=ran, trace=Path(name), request=request)
+            again = self._explorer.run(replay=ran, trace=Path(name), request=request)
             with Recording.open(name, incomplete=True) as recording:  # it may have been killed
                 events = Events.read(recording)
-        return trace_of(events), events
+        return Traced(trace_of(events), events, tuple(again.differences(ran)))
 
     def race(self, candidate: Candidate, ran: Ran) -> Opinion:
         """Look at all accesses to the bytes that the candidate is about, up to it."""
         low, high = candidate.address, candidate.address + max(candidate.size, 1)
         where = Where(low, high) if self._fixed else Where()
-        trace, events = self.trace(ran, TraceRequest(stop=candidate.step + 1, where=where))
-        races = detect_all(trace, ACCESSES)
+        traced = self.trace(ran, TraceRequest(stop=candidate.step + 1, where=where))
+        races = detect_all(traced.trace, ACCESSES)
         later = [
             index
-            for index, row in enumerate(events.events)
+            for index, row in enumerate(traced.events.events)
             if int(row["step"]) == candidate.step and int(row["thread"]) == candidate.thread
         ]
         agrees = any(index in race.operations for race in races for index in later)
-        return self._opinion(trace, races, agrees=agrees, limits=races.limits)
+        found = tuple(findings_of(traced.trace, races, source=Source("eitherway")))
+        return Opinion(found, agrees, traced.differs, races.limits)
 
     def order(self, ran: Ran) -> Opinion:
         """Look at the synchronisation of a whole run: deadlocks, wake-ups that can be lost."""
-        if ran.schedule.steps > _ALL_ACCESSES:
-            trace, _ = self.trace(ran, TraceRequest(Depth.SYNC))
-            races = detect_all(trace, DEADLOCKS)
-            limits = [*races.limits, "wake-ups that can be lost were not looked for: long runs"]
-        else:
-            trace, _ = self.trace(ran, TraceRequest(Depth.ACCESSES))
-            races = detect_all(trace, (*DEADLOCKS, *WAKE_UPS))
-            limits = list(races.limits)
-        return self._opinion(trace, races, agrees=True, limits=limits)
+        long = ran.schedule.steps > _ALL_ACCESSES
+        traced = self.trace(ran, TraceRequest(Depth.SYNC if long else Depth.ACCESSES))
+        races = detect_all(traced.trace, DEADLOCKS if long else (*DEADLOCKS, *WAKE_UPS))
+        limits = (*races.limits, *(_NOT_LOOKED_FOR if long else ()))
+        found = tuple(findings_of(traced.trace, races, source=Source("eitherway")))
+        return Opinion(found, True, traced.differs, limits)
 
-    def _opinion(
-        self, trace: Trace, races: Sequence[Race], *, agrees: bool, limits: Sequence[str]
-    ) -> Opinion:
-        found = findings_of(trace, races, source=Source("eitherway"))
-        return Opinion(tuple(found), agrees, tuple(limits))
+
+_NOT_LOOKED_FOR = ("wake-ups that can be lost were not looked for: the runs are long",)

@@ -61,11 +61,11 @@ def _code(ending: Ending) -> str:
 def _operations(ending: Ending, ran: Ran, tracer: Tracer) -> tuple[FoundOperation, ...]:
     """Of a deadlock, what each thread waits for; else the last thing that was done."""
     if ending.how is How.DEADLOCK:
-        trace, _ = tracer.trace(ran, TraceRequest(Depth.SYNC))
+        trace = tracer.trace(ran, TraceRequest(Depth.SYNC)).trace
         waiting = [i for i in range(len(trace)) if trace.operation(i).flags & OpFlag.BLOCKED]
         return _sides(trace, waiting)
     steps = ran.schedule.reached
-    trace, _ = tracer.trace(ran, TraceRequest(start=max(0, steps - _LAST_STEPS)))
+    trace = tracer.trace(ran, TraceRequest(start=max(0, steps - _LAST_STEPS))).trace
     return _sides(trace, range(len(trace))[-1:])
 
 

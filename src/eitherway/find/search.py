@@ -12,7 +12,7 @@ import numpy as np
 
 from eitherway.closing import Closing
 from eitherway.find.candidates import Candidate, Candidates, FoundKind
-from eitherway.find.confirm import Tracer
+from eitherway.find.confirm import Opinion, Tracer
 from eitherway.find.crew import Crew
 from eitherway.find.endings import Ending, Endings
 from eitherway.find.failures import failure_of
@@ -140,21 +140,27 @@ class Search(Closing):
 
     def _confirm(self, candidate: Candidate, ran: Ran) -> None:
         opinion = self._tracer.race(candidate, ran)
-        for limit in opinion.limits:
-            self._note(limit)
-        if not opinion.agrees:
+        if not opinion.agrees and not opinion.differs:
             self._note(
-                f"a bug in EitherWay: the trace of {candidate.way.scheduler} seed "
-                f"{candidate.way.seed} does not show the race seen while it ran; please report it"
+                f"a bug in EitherWay: the trace of {candidate.way} does not show the race seen "
+                "while it ran; please report it"
             )
-        self._keep(opinion.findings, ran, candidate.way)
+        self._hear(opinion, ran, candidate.way)
 
     def _look_at_order(self, way: Way, ran: Ran) -> None:
         """Deadlocks and lost wake-ups that did not happen can be seen in runs that went well."""
-        opinion = self._tracer.order(ran)
+        self._hear(self._tracer.order(ran), ran, way)
+
+    def _hear(self, opinion: Opinion, ran: Ran, way: Way) -> None:
         for limit in opinion.limits:
             self._note(limit)
-        self._keep(opinion.findings, ran, way)
+        if opinion.differs:
+            self._note(
+                f"{way} was not the same when done again ({', '.join(opinion.differs)}): what it "
+                "showed is not told; eitherway record --verify says why"
+            )
+        else:
+            self._keep(opinion.findings, ran, way)
 
     def _tell_failure(self, ending: Ending, way: Way, ran: Ran) -> None:
         endings = self.progress.endings

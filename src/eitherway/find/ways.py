@@ -12,6 +12,10 @@ class Way:
     scheduler: str
     seed: int
 
+    def __str__(self) -> str:
+        """In words."""
+        return f"{self.scheduler} seed {self.seed}"
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
