@@ -18,6 +18,7 @@ MODULES = (
     "schedules",
     "costs",
     "replays",
+    "tracing",
 )
 
 
