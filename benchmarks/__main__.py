@@ -18,7 +18,6 @@ MODULES = (
     "schedules",
     "costs",
     "replays",
-    "tracing",
 )
 
 

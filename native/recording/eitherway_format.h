@@ -463,7 +463,7 @@ _Static_assert(offsetof(struct ew_schedule_head, waits) == 48, "schedule_head.wa
 struct ew_schedule_switch {
   uint64_t steps; /* When. */
   uint32_t choice; /* Thread that went on, or which of several waiters was woken. */
-  uint32_t kind; /* 0: a thread; 1: a waiter; 2: a thread whose wait for the outside is over; 3: microseconds for which the outside was waited for; 4: a signal of this number that came; 5: something became due on the virtual clock. */
+  uint32_t kind; /* 0: a thread; 1: a waiter; 2: a thread whose wait for the outside is over; 3: microseconds for which the outside was waited for; 4: a signal of this number that came; 5: something became due on the virtual clock, or, with choice 1, time passed until it was. */
 };
 _Static_assert(sizeof(struct ew_schedule_switch) == 16, "schedule_switch");
 _Static_assert(offsetof(struct ew_schedule_switch, steps) == 0, "schedule_switch.steps");
@@ -489,6 +489,71 @@ _Static_assert(sizeof(struct ew_inputs_item) == 16, "inputs_item");
 _Static_assert(offsetof(struct ew_inputs_item, kind) == 0, "inputs_item.kind");
 _Static_assert(offsetof(struct ew_inputs_item, thread) == 4, "inputs_item.thread");
 _Static_assert(offsetof(struct ew_inputs_item, length) == 8, "inputs_item.length");
+
+/* How much of each there is. Rooms, and what is given, are set by the other end. */
+struct ew_guide_head {
+  uint32_t places_room; /* Places that fit, given and found each. */
+  uint32_t places; /* Given: at these, every plain access is a decision point. */
+  uint32_t threads_room; /* Threads that fit, expected and seen each. */
+  uint32_t expected; /* Threads that are expected, by number. */
+  uint32_t prefix_room; /* Choices that fit. */
+  uint32_t prefix; /* Choices to begin with. */
+  uint32_t noted_room; /* For decisions. [words of 4 bytes] */
+  uint32_t limit; /* Decisions after which the run is cut off; 0: none are noted. */
+  uint32_t noted; /* Of decisions. [words of 4 bytes] */
+  uint32_t found; /* Places that were found; more than fit, when some were left out. */
+  uint32_t seen; /* Threads that were seen; more than fit, when some were left out. */
+  uint32_t end; /* Of a run whose choices are given: 1 when it was cut off, 2 when a choice could not be taken. */
+  uint64_t asked; /* Decision points at which more than one thread could go on, but for those at a plain access that only comes now and then. */
+  uint64_t uncovered; /* Times that memory turned out to be shared which another thread had touched without a decision point before it. */
+};
+_Static_assert(sizeof(struct ew_guide_head) == 64, "guide_head");
+_Static_assert(offsetof(struct ew_guide_head, places_room) == 0, "guide_head.places_room");
+_Static_assert(offsetof(struct ew_guide_head, places) == 4, "guide_head.places");
+_Static_assert(offsetof(struct ew_guide_head, threads_room) == 8, "guide_head.threads_room");
+_Static_assert(offsetof(struct ew_guide_head, expected) == 12, "guide_head.expected");
+_Static_assert(offsetof(struct ew_guide_head, prefix_room) == 16, "guide_head.prefix_room");
+_Static_assert(offsetof(struct ew_guide_head, prefix) == 20, "guide_head.prefix");
+_Static_assert(offsetof(struct ew_guide_head, noted_room) == 24, "guide_head.noted_room");
+_Static_assert(offsetof(struct ew_guide_head, limit) == 28, "guide_head.limit");
+_Static_assert(offsetof(struct ew_guide_head, noted) == 32, "guide_head.noted");
+_Static_assert(offsetof(struct ew_guide_head, found) == 36, "guide_head.found");
+_Static_assert(offsetof(struct ew_guide_head, seen) == 40, "guide_head.seen");
+_Static_assert(offsetof(struct ew_guide_head, end) == 44, "guide_head.end");
+_Static_assert(offsetof(struct ew_guide_head, asked) == 48, "guide_head.asked");
+_Static_assert(offsetof(struct ew_guide_head, uncovered) == 56, "guide_head.uncovered");
+
+/* What a thread does at its decision points, and who created it. */
+struct ew_guide_thread {
+  uint32_t sync; /* Synchronisation operations and blocking calls. */
+  uint32_t atomic; /* Atomic operations. */
+  uint32_t place; /* Plain accesses to memory that is known to be shared. */
+  uint32_t creator; /* Number of the thread that created it; its own when it is the first. */
+};
+_Static_assert(sizeof(struct ew_guide_thread) == 16, "guide_thread");
+_Static_assert(offsetof(struct ew_guide_thread, sync) == 0, "guide_thread.sync");
+_Static_assert(offsetof(struct ew_guide_thread, atomic) == 4, "guide_thread.atomic");
+_Static_assert(offsetof(struct ew_guide_thread, place) == 8, "guide_thread.place");
+_Static_assert(offsetof(struct ew_guide_thread, creator) == 12, "guide_thread.creator");
+
+/* One decision; when it was about threads, the numbers of all that could go on follow (a u32 each). */
+struct ew_guide_decision {
+  uint8_t kind; /* As in schedule_switch: 0: a thread; 1: a waiter. */
+  uint8_t free; /* 1: no choice takes the turn from anybody; 0: any but the usual one does. */
+  uint8_t time; /* 1: time could pass until something is due. */
+  uint8_t reserved; /* 0. */
+  uint32_t count; /* Threads that could go on, or waiters. */
+  uint32_t chosen; /* The thread, or which waiter; 0xffffffff: time passed, and it is decided again. */
+  uint32_t usual; /* What is chosen when no choice is given. */
+};
+_Static_assert(sizeof(struct ew_guide_decision) == 16, "guide_decision");
+_Static_assert(offsetof(struct ew_guide_decision, kind) == 0, "guide_decision.kind");
+_Static_assert(offsetof(struct ew_guide_decision, free) == 1, "guide_decision.free");
+_Static_assert(offsetof(struct ew_guide_decision, time) == 2, "guide_decision.time");
+_Static_assert(offsetof(struct ew_guide_decision, reserved) == 3, "guide_decision.reserved");
+_Static_assert(offsetof(struct ew_guide_decision, count) == 4, "guide_decision.count");
+_Static_assert(offsetof(struct ew_guide_decision, chosen) == 8, "guide_decision.chosen");
+_Static_assert(offsetof(struct ew_guide_decision, usual) == 12, "guide_decision.usual");
 
 /* The envelope of every control message; the payload follows at once. */
 struct ew_control_header {

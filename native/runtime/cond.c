@@ -52,7 +52,7 @@ static enum ew_woken wait_private(struct ew_cond *condition, int64_t deadline, c
 int ew_cond_wait(pthread_cond_t *handle, struct ew_mutex *mutex, int64_t deadline, const void *pc) {
     struct ew_cond *condition = (struct ew_cond *)handle;
     ew_testcancel();
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, handle, sizeof(pthread_cond_t));
     uint32_t wakes = __atomic_load_n(&condition->wakes, __ATOMIC_ACQUIRE);
     int error = ew_mutex_give(mutex, pc);
     if (error)
@@ -68,7 +68,7 @@ int ew_cond_wait(pthread_cond_t *handle, struct ew_mutex *mutex, int64_t deadlin
 }
 
 int ew_cond_wake(pthread_cond_t *handle, bool all, const void *pc) {
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, handle, sizeof(pthread_cond_t));
     if (UNLIKELY(ew_watched))
         ew_tell(EW_OP_WAKE, 0, handle, sizeof *handle, pc);
     struct ew_cond *condition = (struct ew_cond *)handle;
@@ -101,7 +101,7 @@ EW_EXPORT int pthread_cond_init(pthread_cond_t *handle, const pthread_condattr_t
 // somebody who was not woken waits for ever, as in glibc.
 EW_EXPORT int pthread_cond_destroy(pthread_cond_t *handle) {
     struct ew_cond *condition = (struct ew_cond *)handle;
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, handle, sizeof(pthread_cond_t));
     while (condition->inside)
         ew_wait(&condition->inside, EW_NEVER);
     return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slots in shared memory. What is taken by several processes at once is taken by atomic operations.
 #include "family.h"
+#include "guide.h"
 #include "input.h"
 #include "schedule.h"
 
@@ -336,6 +337,10 @@ void ew_family_begin(struct ew_options *options) {
     ew_input_tell(EW_INPUT_PROGRAM, program, program_size);
 }
 
+bool ew_family_leads(void) {
+    return noted.head && own == noted.slots && !told->ordinal;
+}
+
 bool ew_family_forking(void) {
     created++;
     next = noted.head ? claim(number_of(own), created, 0) : &own_slot;
@@ -371,7 +376,8 @@ void ew_family_forked(void) {
         move_in();
     else
         ew_schedule_forked();
-    ew_scheduler_begin(told->scheduler, told->seed);
+    ew_guide_forked();
+    ew_scheduler_begin(told->scheduler, told->seed, &told->tuning);
 }
 
 // --- programs that are started
@@ -393,6 +399,10 @@ static void write_text(void) {
     at = number(at, ":seed=", mix(told->seed, created));
     at = number(at, ":ordinal=", created);
     at = told->detect ? stpcpy(at, ":detect=1") : at;
+    at = number(at, ":depth=", told->tuning.depth);
+    at = number(at, ":length=", told->tuning.length);
+    at = number(at, ":interesting=", told->tuning.interesting);
+    at = told->guide ? stpcpy(stpcpy(at, ":guide="), told->guide) : at;
     if (noted.head) {
         at = number(at, ":parent=", number_of(own));
         at = stpcpy(stpcpy(at, ":family="), noted.path);

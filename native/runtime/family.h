@@ -29,6 +29,8 @@ void ew_family_rewind(void); // as if nobody had been there
 // This process begins as a member: from here on it is recorded, and follows what it is given.
 void ew_family_begin(struct ew_options *options);
 
+bool ew_family_leads(void); // it is the run's own program, and no child of it
+
 // Around a fork. False: there are as many processes as there may be, and errno says so.
 bool ew_family_forking(void);
 void ew_family_fork_made(pid_t child); // in the parent; or it failed

@@ -169,14 +169,14 @@ int ew_mutex_give(struct ew_mutex *mutex, const void *pc) {
 int ew_mutex_lock(struct ew_mutex *mutex, int64_t deadline, const void *pc) {
     if (UNLIKELY(!ew_running))
         return 0; // one thread, and it is still starting
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, mutex, sizeof(pthread_mutex_t));
     return ew_mutex_take(mutex, deadline, pc);
 }
 
 int ew_mutex_trylock(struct ew_mutex *mutex, const void *pc) {
     if (UNLIKELY(!ew_running))
         return 0;
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, mutex, sizeof(pthread_mutex_t));
     if (claim(mutex))
         return claimed(mutex, EW_FLAG_TRY, pc);
     if (is_mine(mutex) && TYPE(mutex) == PTHREAD_MUTEX_RECURSIVE)
@@ -188,7 +188,7 @@ int ew_mutex_trylock(struct ew_mutex *mutex, const void *pc) {
 int ew_mutex_unlock(struct ew_mutex *mutex, const void *pc) {
     if (UNLIKELY(!ew_running))
         return 0;
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, mutex, sizeof(pthread_mutex_t));
     return ew_mutex_give(mutex, pc);
 }
 

@@ -26,6 +26,10 @@ static const struct {
     FIELD("parent", parent),
     FIELD("ordinal", ordinal),
     FIELD("detect", detect),
+    FIELD("guided", guided),
+    FIELD("depth", tuning.depth),
+    FIELD("length", tuning.length),
+    FIELD("interesting", tuning.interesting),
     FIELD("server", server),
     FIELD("threads", threads),
     FIELD("until", until),
@@ -47,6 +51,7 @@ static const struct {
     {"scheduler", offsetof(struct ew_options, scheduler)},
     {"family", offsetof(struct ew_options, family)},
     {"given", offsetof(struct ew_options, given)},
+    {"guide", offsetof(struct ew_options, guide)},
 };
 
 static void put(struct ew_options *options, size_t offset, size_t size, uint64_t value) {
@@ -74,6 +79,7 @@ void ew_options_read(const char *text, struct ew_options *options) {
                                    .parent = UINT32_MAX,
                                    .is_told = text,
                                    .server = -1,
+                                   .guided = -1,
                                    .trace = EW_TRACE_NOTHING};
     if (!text)
         return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "races.h"
 #include "family.h"
+#include "places.h"
 
 #include <string.h>
 
@@ -75,6 +76,8 @@ static void tell(const struct ew_access *access, unsigned kind, uint32_t past_th
 
 void ew_race(const struct ew_access *access, uint32_t entry, bool past_wrote) {
     uint32_t segment = ew_segment_of(entry);
+    if (!access->atomic) // which is a decision point anyway
+        ew_place_add(access->pc);
     tell(access, EW_FOUND_RACE, ew_thread_of_segment(segment), segment,
          past_wrote ? EW_OP_STORE : EW_OP_LOAD);
 }

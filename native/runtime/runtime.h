@@ -44,6 +44,14 @@ struct ew_times {
     uint32_t slot, segment, thread;
 };
 
+// What a thread is going to do: told at each of its decision points.
+struct ew_about {
+    const volatile void *object; // NULL: nothing that others could touch too
+    uint32_t size;
+    uint8_t op;  // of what others do, only loads do not conflict with a load
+    uint8_t why; // enum ew_why
+};
+
 struct ew_thread {
     void *sp;          // while it is not running
     uint64_t fs;       // its thread pointer: glibc's TCB, also its pthread_t
@@ -51,6 +59,8 @@ struct ew_thread {
     uint32_t id;       // 0 is the first thread; never used again in one run
     uint32_t ready_at; // index into the ready list while EW_READY
     uint32_t known_at; // index for ew_thread_at
+    uint64_t priority; // the policy's
+    struct ew_about about;
     enum ew_state state;
     bool timed_out;
     bool detached;
@@ -107,7 +117,8 @@ void ew_begin(void);
 enum ew_why {
     EW_WHY_SYNC = 1, // a synchronisation operation is about to happen
     EW_WHY_ATOMIC,   // an atomic operation
-    EW_WHY_ACCESS,   // a plain access; only now and then, or at a place known to be shared
+    EW_WHY_ACCESS,   // a plain access; only now and then
+    EW_WHY_PLACE,    // a plain access where memory is known to be shared
     EW_WHY_BLOCKED,  // the running thread cannot go on
     EW_WHY_YIELD,    // it offers its turn
     EW_WHY_START,    // it has just created a thread
@@ -126,7 +137,10 @@ void ew_due(int64_t when);
 void ew_step(void);
 
 // A point at which another thread may go on instead.
-void ew_point(enum ew_why why);
+void ew_point_at(enum ew_why why, unsigned op, const volatile void *object, size_t size);
+static inline void ew_point(enum ew_why why) {
+    ew_point_at(why, 0, NULL, 0);
+}
 
 // Blocks the running thread until somebody wakes the object or the deadline passes. Other threads
 // run meanwhile; the caller checks again what it waited for. Handlers of signals run in here, and
@@ -158,11 +172,14 @@ void ew_make_ready(struct ew_thread *thread);
 void ew_unblock(struct ew_thread *thread, bool timed_out);
 _Noreturn void ew_leave(void); // the running thread has ended: never comes back
 void ew_scheduler_start(struct ew_thread *first);
-void ew_scheduler_begin(const char *policy, uint64_t seed);
+struct ew_tuning;
+void ew_scheduler_begin(const char *policy, uint64_t seed, const struct ew_tuning *tuning);
 
 // Threads that have begun and are not forgotten yet, in no order that means anything.
 uint32_t ew_thread_count(void);
 struct ew_thread *ew_thread_at(uint32_t index);
+struct ew_thread *const *ew_threads(void); // the same, all at once
+struct ew_thread *const *ew_ready(uint32_t *count);
 struct ew_thread *ew_thread_with(uint32_t id); // or NULL
 void ew_thread_add(struct ew_thread *thread);  // gives it its id and makes it ready
 void ew_thread_forget(struct ew_thread *thread);
@@ -202,7 +219,7 @@ void ew_outside_forked(void);
 // The sum of the two. A hook looks at the first only; what is held back for the tracer, which wants
 // to hear of accesses, is given out one by one.
 extern int64_t ew_accesses_left, ew_accesses_held;
-void ew_access_due(void); // the first was zero: one that was held back is taken, or it is decided
+bool ew_access_due(void); // the first was zero: one that was held back is taken, or it is decided
 
 void ew_accesses_hold(void); // as many as the tracer wants
 

@@ -127,7 +127,7 @@ static void unlock_shared(struct rwlock *lock, const void *pc) {
 static int lock_by(struct rwlock *lock, enum side side, int64_t deadline, const void *pc) {
     if (UNLIKELY(!ew_running))
         return 0;
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, lock, sizeof(pthread_rwlock_t));
     if (UNLIKELY(lock->shared))
         return lock_shared(lock, side, deadline, pc);
     if (lock->writer == ew_self->id + 1)
@@ -143,7 +143,7 @@ static int lock_by(struct rwlock *lock, enum side side, int64_t deadline, const 
 static int try_lock(struct rwlock *lock, enum side side, const void *pc) {
     if (UNLIKELY(!ew_running))
         return 0;
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, lock, sizeof(pthread_rwlock_t));
     if (UNLIKELY(lock->shared)) {
         bool taken = try_shared(lock, side);
         tell(EW_OP_ACQUIRE, side | EW_FLAG_TRY | (taken ? 0 : EW_FLAG_FAILED), lock, pc);
@@ -219,7 +219,7 @@ EW_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *handle) {
     struct rwlock *lock = (struct rwlock *)handle;
     if (UNLIKELY(!ew_running))
         return 0;
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, lock, sizeof(pthread_rwlock_t));
     if (UNLIKELY(lock->shared)) {
         unlock_shared(lock, PC);
         return 0;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may run, who waits for what, and the switch between them.
 #include "clocks.h"
+#include "deciding.h"
 #include "descriptors.h"
 #include "due.h"
+#include "guide.h"
 #include "races.h"
 #include "runtime.h"
 #include "schedule.h"
-#include "schedulers/policy.h"
 #include "threads.h"
 #include "timers.h"
 
@@ -27,8 +28,6 @@ static uint32_t thread_count;
 static struct ew_thread **ready = few_ready;
 static uint32_t ready_count;
 
-static const struct ew_policy *policy;
-
 // Waiting threads by object. Order within a bucket is order of arrival, so that nothing depends on
 // addresses; the hash only keeps buckets short.
 #define BUCKETS 256 // one page
@@ -46,6 +45,15 @@ uint32_t ew_thread_count(void) {
 
 struct ew_thread *ew_thread_at(uint32_t index) {
     return threads[index];
+}
+
+struct ew_thread *const *ew_threads(void) {
+    return threads;
+}
+
+struct ew_thread *const *ew_ready(uint32_t *count) {
+    *count = ready_count;
+    return ready;
 }
 
 struct ew_thread *ew_thread_with(uint32_t id) {
@@ -86,6 +94,7 @@ void ew_thread_add(struct ew_thread *thread) {
     thread->known_at = thread_count;
     threads[thread_count++] = thread;
     ew_make_ready(thread);
+    ew_guide_thread(thread, ew_self ? ew_self : thread);
 }
 
 void ew_thread_forget(struct ew_thread *thread) {
@@ -126,9 +135,10 @@ static int64_t allowance; // plain accesses that were granted at the last decisi
 // A plain access that asks is itself the last of those granted; everything else is a step more.
 static void count_steps(enum ew_why why) {
     int64_t left = ew_accesses_left + ew_accesses_held;
-    ew_steps += (uint64_t)(allowance - left) + (why != EW_WHY_ACCESS);
+    bool more = why != EW_WHY_ACCESS && why != EW_WHY_PLACE;
+    ew_steps += (uint64_t)(allowance - left) + more;
     allowance = left;
-    if (why != EW_WHY_ACCESS)
+    if (more)
         ew_clock_pass(why == EW_WHY_YIELD ? YIELD_TAKES : SYNC_TAKES);
 }
 
@@ -137,7 +147,7 @@ uint64_t ew_step_number(void) {
 }
 
 static void grant_accesses(void) {
-    allowance = ew_accesses_left = policy->accesses();
+    allowance = ew_accesses_left = ew_deciding_accesses();
     ew_accesses_held = 0;
     if (UNLIKELY(ew_tracing))
         ew_accesses_hold();
@@ -146,13 +156,6 @@ static void grant_accesses(void) {
 void ew_step(void) {
     count_steps(EW_WHY_SYNC);
     grant_accesses();
-}
-
-static struct ew_thread *ask(enum ew_why why, bool may_stay) {
-    if (ready_count == 1 && may_stay)
-        return ew_self;
-    const struct ew_decision decision = {why, ready, ready_count, may_stay ? ew_self : NULL};
-    return ready[policy->next(&decision)];
 }
 
 static struct ew_thread *choose(enum ew_why why) {
@@ -165,23 +168,17 @@ static struct ew_thread *choose(enum ew_why why) {
     if (UNLIKELY(ew_elapsed() >= ew_next_due))
         ew_due_now();
     bool may_stay = ew_self->state == EW_READY;
-    struct ew_thread *next = ask(why, may_stay);
+    struct ew_thread *next = ew_decide(why);
     if (next != ew_self || !may_stay)
         ew_schedule_note(EW_SWITCH_THREAD, next->id);
     grant_accesses();
     return next;
 }
 
-uint32_t ew_pick(uint32_t count) {
-    uint32_t index = count == 1 ? 0 : policy->pick(count);
-    if (count > 1)
-        ew_schedule_note(EW_SWITCH_WAITER, index);
-    return index;
-}
-
-void ew_point(enum ew_why why) {
+void ew_point_at(enum ew_why why, unsigned op, const volatile void *object, size_t size) {
     if (UNLIKELY(!ew_running || ew_uninterrupted))
         return;
+    ew_self->about = (struct ew_about){object, (uint32_t)size, (uint8_t)op, (uint8_t)why};
     switch_to(choose(why));
     if (UNLIKELY(ew_self->life.attention))
         ew_attend(true);
@@ -373,27 +370,16 @@ void ew_scheduler_forked(void) {
 
 // --- start
 
-static const struct ew_policy *const policies[] = {&ew_policy_random_walk, &ew_policy_round_robin,
-                                                   &ew_policy_replay};
-
-static const struct ew_policy *policy_named(const char *name) {
-    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
-        if (strcmp(policies[i]->name, name) == 0)
-            return policies[i];
-    ew_cannot("there is no scheduler of that name");
-}
-
 void ew_scheduler_start(struct ew_thread *first) {
-    policy = &ew_policy_round_robin;
+    ew_deciding_start();
     ew_thread_add(first);
     ew_self = first;
     ew_frames = first->frames;
     grant_accesses();
 }
 
-void ew_scheduler_begin(const char *name, uint64_t seed) {
-    policy = policy_named(name);
-    policy->start(seed);
+void ew_scheduler_begin(const char *policy, uint64_t seed, const struct ew_tuning *tuning) {
+    ew_deciding_begin(policy, seed, tuning);
     ew_steps = 0;
     decisions = 0;
     grant_accesses();

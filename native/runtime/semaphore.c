@@ -64,7 +64,7 @@ static int not_taken(struct semaphore *semaphore, unsigned flags, int error, con
 
 static int wait(struct semaphore *semaphore, int64_t deadline, const void *pc) {
     ew_testcancel();
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, semaphore, sizeof(sem_t));
     ew_self->life.interrupted = EW_UNDISTURBED;
     for (enum ew_woken woken = EW_WOKEN; !take(semaphore, pc);) {
         if (ew_interrupted(false))
@@ -109,7 +109,7 @@ EW_EXPORT int sem_timedwait(sem_t *handle, const struct timespec *when) {
 
 EW_EXPORT int sem_trywait(sem_t *handle) {
     struct semaphore *semaphore = (struct semaphore *)handle;
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, handle, sizeof(sem_t));
     return take(semaphore, PC) ? 0 : not_taken(semaphore, EW_FLAG_TRY, EAGAIN, PC);
 }
 
@@ -125,7 +125,7 @@ static bool add(struct semaphore *semaphore) {
 
 EW_EXPORT int sem_post(sem_t *handle) {
     struct semaphore *semaphore = (struct semaphore *)handle;
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, handle, sizeof(sem_t));
     if (!add(semaphore))
         return fail(EOVERFLOW);
     if (UNLIKELY(ew_watched))
@@ -138,7 +138,7 @@ EW_EXPORT int sem_post(sem_t *handle) {
 }
 
 EW_EXPORT int sem_getvalue(sem_t *restrict handle, int *restrict value) {
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, handle, sizeof(sem_t));
     *value = (int)((struct semaphore *)handle)->value;
     return 0;
 }

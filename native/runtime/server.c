@@ -5,6 +5,7 @@
 // the bare system call: libc does not know of it, and its threads' control blocks stay as they are.
 #include "server.h"
 #include "family.h"
+#include "guide.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +44,7 @@ struct request {
     uint64_t first; // seed
     uint32_t count; // of runs of a survey; 0: one run
     char options[8192];
-    char family[EW_FAMILY_PATH], given[EW_FAMILY_PATH];
+    char family[EW_FAMILY_PATH], given[EW_FAMILY_PATH], guide[EW_FAMILY_PATH];
 };
 
 static void receive(void *buffer, size_t size, struct request *request) {
@@ -125,11 +126,13 @@ static void close_all(const struct request *request) {
 }
 
 static void become(const struct request *request, struct ew_options *options) {
+    static char guide[EW_FAMILY_PATH];
     raw1(SYS_close, control);
     raw6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
     raw3(SYS_setpgid, 0, 0, 0);
     for (int i = 0; i < 3; i++)
         raw3(SYS_dup3, request->descriptors[i], i, 0);
+    int guided = options->guided;
     ew_options_read(request->options, options);
     // A run that is traced has the directory for it as its last descriptor.
     uint32_t traces = options->trace.directory >= 0, count = request->descriptor_count - traces;
@@ -138,6 +141,9 @@ static void become(const struct request *request, struct ew_options *options) {
             (int)raw3(SYS_fcntl, request->descriptors[count], F_DUPFD_CLOEXEC, ABOVE_THE_PROGRAM);
     close_all(request);
     options->family = request->family;
+    options->guide = guided < 0 ? NULL : strcpy(guide, request->guide);
+    if (guided >= 0)
+        raw1(SYS_close, guided);
     bool replays = !request->count && count == 5;
     options->given = replays ? request->given : NULL;
 }
@@ -250,6 +256,10 @@ void ew_serve(int socket, struct ew_options *options) {
     EW_LARGE static struct request request;
     control = socket;
     struct ew_control_hello hello = {.pid = (uint32_t)raw1(SYS_getpid, 0), .world = 1};
+    if (options->guided >= 0) {
+        ew_guide_hold(options->guided);
+        ew_family_path(request.guide, options->guided);
+    }
     send_message(EW_MESSAGE_HELLO, &hello, sizeof hello);
     for (;;) {
         await(&request);

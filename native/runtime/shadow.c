@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shadow.h"
+#include "past.h"
+#include "places.h"
 #include "races.h"
 #include "sets.h"
 
@@ -8,133 +10,94 @@
 
 #define PM __attribute__((noinline))
 
-static bool known(uint32_t entry) {
-    return ew_segment_is_known(ew_segment_of(entry));
-}
-
 static bool is_mine(uint32_t entry, uint32_t mine) {
     return (entry ^ mine) <= EW_BYTES;
 }
 
-// --- the past of a cell, whatever its form
-
-struct past {
-    const uint32_t *entries;
-    uint32_t count, one;
-};
-
-static void look(uint32_t value, struct past *past) {
-    past->one = value;
-    past->entries = &past->one;
-    past->count = 1;
-    if (value & EW_SET) {
-        const struct ew_set *set = ew_set_at(value & ~EW_SET);
-        past->entries = set->entries;
-        past->count = set->count;
-    }
-}
-
-// Sets that the running thread's segment is known to be in: number and segment, by number.
-static uint64_t inside[256];
-
-static void drop(uint32_t value) {
-    if (!(value & EW_SET) || value == EW_FREED)
-        return;
-    inside[value & 255] = 0;
-    ew_set_drop(value & ~EW_SET);
-}
-
-static uint32_t *scratch; // entries of the set in the making
-static uint32_t scratch_count;
-#define SCRATCH_MAX (1u << 22)
-
-static void keep(uint32_t entry) {
-    if (scratch_count == SCRATCH_MAX)
-        ew_cannot("four million threads touch the same bytes without knowing of each other");
-    scratch[scratch_count++] = entry;
-}
-
-static void settle(uint32_t *side) {
-    uint32_t old = *side;
-    *side = scratch_count == 0   ? 0
-            : scratch_count == 1 ? scratch[0]
-                                 : EW_SET | ew_set_of(scratch, scratch_count);
-    drop(old);
-}
-
 // --- an access to a cell, in general
 
+// Of the access under way: it races; and with a plain one, which alone may be no decision point.
+static bool raced, raced_plain;
+
+static void race(const struct ew_access *access, uint32_t entry, bool past_wrote) {
+    raced = true;
+    raced_plain |= !(entry & EW_ATOMIC);
+    ew_race(access, entry, past_wrote);
+}
+
 // Two atomic operations never race.
-static void check(const struct past *past, uint32_t bytes, const struct ew_access *access,
+static void check(const struct ew_past *past, uint32_t bytes, const struct ew_access *access,
                   bool past_wrote) {
     for (uint32_t i = 0; i < past->count; i++) {
         uint32_t entry = past->entries[i];
-        if ((entry & bytes) && !(access->atomic && entry & EW_ATOMIC) && !known(entry))
-            ew_race(access, entry, past_wrote);
+        if ((entry & bytes) && !(access->atomic && entry & EW_ATOMIC) && !ew_entry_is_known(entry))
+            race(access, entry, past_wrote);
     }
 }
 
 // What a later access could still race with when the new one is there. A plain write stands for all
 // that it follows, and what it does not follow has been told. What a read does not follow stays; so
 // does a plain entry beside an atomic one, which an atomic operation does not race with.
-static void keep_rest(const struct past *past, uint32_t bytes, bool writes, bool atomic) {
+static void keep_rest(const struct ew_past *past, uint32_t bytes, bool writes, bool atomic) {
     for (uint32_t i = 0; i < past->count; i++) {
         uint32_t entry = past->entries[i], rest = entry & EW_BYTES;
         bool may_go = !atomic || entry & EW_ATOMIC;
-        if (may_go && ((writes && !atomic) || known(entry)))
+        if (entry == EW_CONTESTED)
+            ew_past_keep(entry);
+        if (may_go && ((writes && !atomic) || ew_entry_is_known(entry)))
             rest &= ~bytes;
         if (rest)
-            keep((entry & ~EW_BYTES) | rest);
+            ew_past_keep((entry & ~EW_BYTES) | rest);
     }
 }
 
 static void add(uint32_t *side, uint32_t bytes, bool writes, bool atomic) {
     uint32_t mine = (ew_current & ~EW_BYTES) | (atomic ? EW_ATOMIC : 0) | bytes;
-    struct past past;
-    look(*side, &past);
-    scratch_count = 0;
+    struct ew_past past;
+    ew_past_look(*side, &past);
+    ew_past_count = 0;
     keep_rest(&past, bytes, writes, atomic);
-    for (uint32_t i = 0; i < scratch_count; i++)
-        if (is_mine(scratch[i], mine)) {
-            scratch[i] |= bytes;
-            settle(side);
+    for (uint32_t i = 0; i < ew_past_count; i++)
+        if (is_mine(ew_past_kept[i], mine)) {
+            ew_past_kept[i] |= bytes;
+            ew_past_settle(side);
             return;
         }
-    keep(mine);
-    settle(side);
+    ew_past_keep(mine);
+    ew_past_settle(side);
 }
 
 static void clear_reads(struct ew_cell *cell, uint32_t bytes, bool atomic) {
     if (!cell->read)
         return;
-    struct past past;
-    look(cell->read, &past);
-    scratch_count = 0;
+    struct ew_past past;
+    ew_past_look(cell->read, &past);
+    ew_past_count = 0;
     keep_rest(&past, bytes, true, atomic);
-    settle(&cell->read);
+    ew_past_settle(&cell->read);
 }
 
 static void touch_freed(struct ew_cell *cell, const struct ew_access *access) {
     uint32_t by = cell->write;
     *cell = (struct ew_cell){0}; // told once
-    if (known(by))
+    if (ew_entry_is_known(by))
         ew_used_after_free(access);
     else
-        ew_race(access, by, true);
+        race(access, by, true);
 }
 
 static EW_COLD void access_any(struct ew_cell *cell, uint32_t bytes,
                                const struct ew_access *access) {
-    struct past writes, reads;
+    struct ew_past writes, reads;
     if (cell->read == EW_FREED)
         touch_freed(cell, access);
-    look(cell->write, &writes);
+    ew_past_look(cell->write, &writes);
     check(&writes, bytes, access, true);
     if (access->op == EW_OP_LOAD) {
         add(&cell->read, bytes, false, access->atomic);
         return;
     }
-    look(cell->read, &reads);
+    ew_past_look(cell->read, &reads);
     check(&reads, bytes, access, false);
     add(&cell->write, bytes, true, access->atomic);
     clear_reads(cell, bytes, access->atomic);
@@ -146,7 +109,7 @@ static uint32_t counted_segment, slow_reads; // in this segment
 #define SHORT 256
 
 static bool is_inside(uint32_t value) {
-    return inside[value & 255] == ((uint64_t)value << 32 | ew_current);
+    return ew_past_inside[value & 255] == ((uint64_t)value << 32 | ew_current);
 }
 
 static bool is_short(void) {
@@ -194,7 +157,7 @@ static void read_shared(struct ew_cell *cell, uint32_t bytes) {
         return;
     add(&cell->read, bytes, false, false);
     if (cell->read & EW_SET && bytes == EW_BYTES && ew_set_at(cell->read & ~EW_SET)->uses != EW_OWN)
-        inside[cell->read & 255] = (uint64_t)cell->read << 32 | ew_current;
+        ew_past_inside[cell->read & 255] = (uint64_t)cell->read << 32 | ew_current;
 }
 
 // --- plain accesses to a cell
@@ -205,13 +168,14 @@ static void read_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_acce
         access_any(cell, bytes, access);
         return;
     }
-    if ((write & bytes) && UNLIKELY(!known(write)))
-        ew_race(access, write, true);
+    if ((write & bytes) && UNLIKELY(!ew_entry_is_known(write)))
+        race(access, write, true);
     if (is_mine(write, mine) && !(bytes & ~write))
         return;
     if (is_mine(read, mine))
         cell->read = read | bytes;
-    else if (UNLIKELY(read & (EW_SET | EW_ATOMIC) || read & EW_BYTES & ~bytes || !known(read)))
+    else if (UNLIKELY(read & (EW_SET | EW_ATOMIC) || read & EW_BYTES & ~bytes ||
+                      !ew_entry_is_known(read)))
         read_shared(cell, bytes);
     else
         cell->read = mine;
@@ -223,10 +187,10 @@ static void write_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_acc
         access_any(cell, bytes, access);
         return;
     }
-    if ((write & bytes) && UNLIKELY(!known(write)))
-        ew_race(access, write, true);
-    if ((read & bytes) && UNLIKELY(!known(read)))
-        ew_race(access, read, false);
+    if ((write & bytes) && UNLIKELY(!ew_entry_is_known(write)))
+        race(access, write, true);
+    if ((read & bytes) && UNLIKELY(!ew_entry_is_known(read)))
+        race(access, read, false);
     if (is_mine(write, mine))
         cell->write = write | bytes;
     else if (UNLIKELY(write & EW_BYTES & ~bytes))
@@ -255,6 +219,7 @@ static bool is_done(const struct ew_cell *cell, uint32_t bytes, bool writes) {
 void ew_shadow_access(const struct ew_access *access) {
     uintptr_t end = access->address + access->size;
     bool writes = access->op != EW_OP_LOAD;
+    raced = raced_plain = false;
     for (uintptr_t at = access->address & ~3ul; at < end; at += 4) {
         struct ew_cell *cell = ew_cell_at(at);
         uint32_t bytes = bytes_in(at, access->address, end);
@@ -267,16 +232,23 @@ void ew_shadow_access(const struct ew_access *access) {
         else
             read_cell(cell, bytes, access);
     }
+    if (UNLIKELY(raced))
+        ew_contest(access, raced_plain);
 }
 
 bool ew_shadow_filtered;
 
 void ew_shadow_look(unsigned op, const void *address, size_t size, const void *pc) {
+    struct ew_access access = {(uintptr_t)address, size, (uintptr_t)pc, (uint8_t)op, false};
+    bool decides = ew_is_contested(&access);
+    if (UNLIKELY(decides))
+        ew_point_at(EW_WHY_PLACE, op, address, size);
     if (UNLIKELY(ew_shadow_filtered))
         ew_detect_access(op, address, size, pc);
     else
-        ew_shadow_access(
-            &(struct ew_access){(uintptr_t)address, size, (uintptr_t)pc, (uint8_t)op, false});
+        ew_shadow_access(&access);
+    if (UNLIKELY(decides))
+        ew_contest(&access, false);
 }
 
 // Both cells of eight bytes mostly have the same past, of one thread that is known.
@@ -289,7 +261,7 @@ static inline bool is_plain_past(const struct ew_cell *cell, bool two) {
     PM void ew_shadow_##name(uintptr_t address, uintptr_t pc) {                                    \
         struct ew_cell *cell = ew_cell_at(address);                                                \
         if (LIKELY((address & ((bytes_) - 1)) == 0 && is_plain_past(cell, (bytes_) == 8) &&        \
-                   !ew_shadow_filtered)) {                                                         \
+                   !ew_shadow_filtered && !ew_place_is_shared(pc))) {                              \
             cell[0].field = ew_current;                                                            \
             if ((bytes_) == 8)                                                                     \
                 cell[1].field = ew_current;                                                        \
@@ -308,8 +280,8 @@ static void fill(uintptr_t address, size_t size, struct ew_cell value) {
     for (uintptr_t at = address & ~3ul; at < address + size; at += 4) {
         struct ew_cell *cell = ew_cell_at(at);
         if (UNLIKELY((cell->write | cell->read) & EW_SET)) {
-            drop(cell->write);
-            drop(cell->read);
+            ew_past_drop(cell->write);
+            ew_past_drop(cell->read);
         }
         *cell = value;
     }
@@ -342,8 +314,7 @@ void ew_shadow_freed(uintptr_t address, size_t size) {
 
 void ew_shadow_forget(void) {
     raw3(SYS_madvise, EW_SHADOW_BASE, EW_SHADOW_SIZE, MADV_DONTNEED);
-    memset(inside, 0, sizeof inside);
-    ew_sets_forget();
+    ew_past_forget();
 }
 
 void ew_shadow_start(void) {
@@ -352,6 +323,5 @@ void ew_shadow_start(void) {
     if (address != (long)EW_SHADOW_BASE)
         ew_cannot("there is no address space for looking for races; is it limited (ulimit -v)?");
     raw3(SYS_madvise, EW_SHADOW_BASE, EW_SHADOW_SIZE, MADV_DONTDUMP);
-    scratch = ew_pages(SCRATCH_MAX * sizeof *scratch);
-    ew_sets_start();
+    ew_past_start();
 }

@@ -35,7 +35,7 @@ EW_EXPORT int pthread_spin_destroy(pthread_spinlock_t *lock) {
 }
 
 EW_EXPORT int pthread_spin_lock(pthread_spinlock_t *lock) {
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, lock, sizeof *lock);
     while (!take(lock)) {
         if (*lock & SHARED)
             ew_wait_elsewhere(EW_NEVER);
@@ -47,14 +47,14 @@ EW_EXPORT int pthread_spin_lock(pthread_spinlock_t *lock) {
 }
 
 EW_EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock) {
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, lock, sizeof *lock);
     bool taken = take(lock);
     tell(EW_OP_ACQUIRE, EW_FLAG_TRY | (taken ? 0 : EW_FLAG_FAILED), lock, PC);
     return taken ? 0 : EBUSY;
 }
 
 EW_EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock) {
-    ew_point(EW_WHY_SYNC);
+    ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, lock, sizeof *lock);
     tell(EW_OP_RELEASE, 0, lock, PC);
     __atomic_store_n(lock, *lock & SHARED, __ATOMIC_RELEASE);
     ew_wake_all((const void *)lock);

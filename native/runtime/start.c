@@ -4,9 +4,11 @@
 #include "binding.h"
 #include "descriptors.h"
 #include "family.h"
+#include "guide.h"
 #include "input.h"
 #include "options.h"
 #include "pids.h"
+#include "places.h"
 #include "runtime.h"
 #include "schedule.h"
 #include "server.h"
@@ -100,6 +102,8 @@ void ew_begin(void) {
         ew_serve(options.server, &options);
     }
     ew_family_begin(&options);
+    ew_guide_begin(options.guide, ew_family_leads());
+    ew_places_begin();
     ew_reports_begin();
     if (options.tied && raw1(SYS_getppid, 0) == options.tied)
         raw6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
@@ -113,7 +117,7 @@ void ew_begin(void) {
         ew_detect();
     if (options.trace.directory >= 0)
         ew_trace_start(&options.trace);
-    ew_scheduler_begin(options.scheduler, options.seed);
+    ew_scheduler_begin(options.scheduler, options.seed, &options.tuning);
 }
 
 // The first of the program itself: a library that is ours may begin earlier, with a thread.

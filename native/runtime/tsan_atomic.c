@@ -13,13 +13,15 @@ static inline void tell(unsigned op, const volatile void *address, size_t size, 
         ew_tell_atomic(op, (const void *)address, size, pc, order);
 }
 
-#define POINT(op, a, order) (ew_point(EW_WHY_ATOMIC), tell(op, a, sizeof *(a), PC, order))
+#define POINT(op, a, order)                                                                        \
+    (ew_point_at(EW_WHY_ATOMIC, op, a, sizeof *(a)), tell(op, a, sizeof *(a), PC, order))
 
 // Whether it will exchange is known only when nobody can come between.
 #define POINT_IF(a, expected, order, fail)                                                         \
     do {                                                                                           \
-        ew_point(EW_WHY_ATOMIC);                                                                   \
         bool will = __atomic_load_n(a, __ATOMIC_SEQ_CST) == (expected);                            \
+        ew_point_at(EW_WHY_ATOMIC, will ? EW_OP_UPDATE : EW_OP_LOAD, a, sizeof *(a));              \
+        will = __atomic_load_n(a, __ATOMIC_SEQ_CST) == (expected);                                 \
         tell(will ? EW_OP_UPDATE : EW_OP_LOAD, a, sizeof *(a), PC, will ? (order) : (fail));       \
     } while (0)
 

@@ -89,27 +89,27 @@ static u128 update(enum rmw rmw, volatile u128 *a, u128 value) {
 
 static bool compare_exchange(volatile u128 *a, u128 *expected, u128 value, int order, int fail,
                              const void *pc) {
-    ew_point(EW_WHY_ATOMIC);
+    ew_point_at(EW_WHY_ATOMIC, EW_OP_UPDATE, a, sizeof *a);
     bool will = load(a) == *expected;
     tell(will ? EW_OP_UPDATE : EW_OP_LOAD, a, pc, will ? order : fail);
     return exchange_if(a, expected, value);
 }
 
 EW_EXPORT u128 __tsan_atomic128_load(const volatile u128 *a, int order) {
-    ew_point(EW_WHY_ATOMIC);
+    ew_point_at(EW_WHY_ATOMIC, EW_OP_LOAD, a, sizeof *a);
     tell(EW_OP_LOAD, a, PC, order);
     return load(a);
 }
 
 EW_EXPORT void __tsan_atomic128_store(volatile u128 *a, u128 value, int order) {
-    ew_point(EW_WHY_ATOMIC);
+    ew_point_at(EW_WHY_ATOMIC, EW_OP_STORE, a, sizeof *a);
     tell(EW_OP_STORE, a, PC, order);
     update(EXCHANGE, a, value);
 }
 
 #define RMW(name, rmw)                                                                             \
     EW_EXPORT u128 __tsan_atomic128_##name(volatile u128 *a, u128 value, int order) {              \
-        ew_point(EW_WHY_ATOMIC);                                                                   \
+        ew_point_at(EW_WHY_ATOMIC, EW_OP_UPDATE, a, sizeof *a);                                    \
         tell(EW_OP_UPDATE, a, PC, order);                                                          \
         return update(rmw, a, value);                                                              \
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compiler's calls before each plain access, and at each function's entry and exit.
-#include "shadow.h"
+#include "past.h"
 
 int64_t ew_accesses_left = INT64_MIN / 2; // until there is a shadow, no hook looks at it
 int64_t ew_accesses_held;
@@ -21,20 +21,26 @@ void ew_accesses_hold(void) {
     }
 }
 
-EW_COLD void ew_access_due(void) {
+EW_COLD bool ew_access_due(void) {
     if (ew_accesses_held > 0) {
         ew_accesses_held--;
         ew_accesses_left = 0;
-    } else {
-        ew_point(EW_WHY_ACCESS);
+        return false;
     }
+    ew_point(EW_WHY_ACCESS);
+    return true;
 }
 
 // The decision comes before the access, and nothing else can happen between them.
 static EW_COLD void decide(unsigned op, const void *address, size_t size, const void *pc) {
-    ew_access_due();
+    struct ew_access access = {(uintptr_t)address, size, (uintptr_t)pc, (uint8_t)op, false};
+    bool shared = ew_detecting && ew_is_contested(&access);
+    if (!ew_access_due() && shared)
+        ew_point_at(EW_WHY_PLACE, op, address, size);
     if (ew_watched)
         ew_tell_access(op, address, size, pc);
+    if (shared)
+        ew_contest(&access, false);
 }
 
 // What the running thread has touched since its last release needs no look. While nobody looks for

@@ -23,6 +23,17 @@ FOLDERS = [Path(__file__).parent / name for name in ("programs", "shapes")]
 PROGRAMS = sorted(p for f in FOLDERS for p in f.iterdir() if p.suffix in (".c", ".cc"))
 REPLAYED = [p for p in PROGRAMS if "\n// replayed\n" in p.read_text(encoding="utf-8")[:1000]]
 SEEDS = range(10)
+# Some that wait in every way there is, by looking too.
+FEW = (
+    "atomic_wait.cc",
+    "barrier.c",
+    "cond.c",
+    "rwlock.c",
+    "semaphore.c",
+    "spin.c",
+    "timers_posix.c",
+)
+OTHERS = ("depth-first", "pct", "pos", "surw")  # beside those that all programs run under
 GIVE_UP = 60  # seconds: a program that hangs has failed; none of them needs one
 
 
@@ -90,3 +101,12 @@ def test_the_program_replays(source: Path, tmp_path: Path) -> None:
         assert first.status == 0, f"{scheduler} {seed}: {first.err.beginning.decode()}"
         again = run(launch, replay=first)
         assert again.differences(first) == [], f"{scheduler} {seed}: {again.err.beginning.decode()}"
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_few_are_right_under_every_policy(name: str, tmp_path: Path) -> None:
+    source = Path(__file__).parent / "programs" / name
+    compile_program(source, tmp_path / "program", controlled=True)
+    for scheduler in OTHERS:
+        for seed in range(5):
+            check(tmp_path / "program", f"scheduler={scheduler}:seed={seed}:detect=1")

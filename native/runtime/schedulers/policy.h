@@ -5,6 +5,15 @@
 
 #include "../runtime.h"
 
+// What some policies are told beside the seed; 0: nothing.
+struct ew_tuning {
+    uint32_t depth;       // pct: priorities change at one point less
+    uint32_t length;      // pct: decision points of the run, about
+    uint32_t interesting; // surw: operations that count, EW_INTERESTING_*
+};
+
+enum { EW_INTERESTING_PLACE = 1, EW_INTERESTING_ATOMIC = 2, EW_INTERESTING_SYNC = 4 };
+
 struct ew_decision {
     enum ew_why why;
     struct ew_thread *const *ready; // in no order that means anything
@@ -12,18 +21,23 @@ struct ew_decision {
     const struct ew_thread *running; // may go on too and is among them, unless NULL
 };
 
+#define EW_TIME_PASSES UINT32_MAX // nobody yet: time passes until something is due
+
 struct ew_policy {
     const char *name;
-    void (*start)(uint64_t seed);
-    // Index into decision->ready.
+    void (*start)(uint64_t seed, const struct ew_tuning *tuning);
+    // Index into decision->ready, or EW_TIME_PASSES. What each of the threads is going to do is in
+    // its `about`; their `priority` is the policy's own, and 0 in a new thread.
     uint32_t (*next)(const struct ew_decision *decision);
     // One of `count` things that are not threads to run: which waiter a signal wakes.
     uint32_t (*pick)(uint32_t count);
     // How many plain accesses may pass before `next` is asked again.
     int64_t (*accesses)(void);
+    bool alone; // `next` is also asked when only the running thread may go on
 };
 
-extern const struct ew_policy ew_policy_random_walk, ew_policy_replay, ew_policy_round_robin;
+extern const struct ew_policy ew_policy_depth_first, ew_policy_pct, ew_policy_pos,
+    ew_policy_random_walk, ew_policy_replay, ew_policy_round_robin, ew_policy_surw;
 
 // A small generator whose whole state is one word, so that a seed names a schedule.
 static inline uint64_t ew_random(uint64_t *state) { // splitmix64
@@ -31,6 +45,19 @@ static inline uint64_t ew_random(uint64_t *state) { // splitmix64
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
+}
+
+// For policies that know which accesses matter: a plain one is asked about only lest a thread that
+// waits for a plain variable waits for ever.
+#define EW_ACCESSES_AT_LEAST 2000
+
+// Index of the ready thread with the highest priority.
+static inline uint32_t ew_highest(const struct ew_decision *decision) {
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < decision->count; i++)
+        if (decision->ready[i]->priority > decision->ready[best]->priority)
+            best = i;
+    return best;
 }
 
 #endif

@@ -4,7 +4,8 @@
 
 static uint64_t state;
 
-static void start(uint64_t seed) {
+static void start(uint64_t seed, const struct ew_tuning *tuning) {
+    (void)tuning;
     state = seed;
 }
 
@@ -22,4 +23,4 @@ static int64_t accesses(void) {
     return 1 + (int64_t)((word >> 8) & ((1u << (word % 13)) - 1));
 }
 
-const struct ew_policy ew_policy_random_walk = {"random-walk", start, next, pick, accesses};
+const struct ew_policy ew_policy_random_walk = {"random-walk", start, next, pick, accesses, false};

@@ -3,8 +3,9 @@
 #include "../schedule.h"
 #include "policy.h"
 
-static void start(uint64_t seed) {
+static void start(uint64_t seed, const struct ew_tuning *tuning) {
     (void)seed;
+    (void)tuning;
 }
 
 static const struct ew_schedule_switch *due(uint32_t kind) {
@@ -16,6 +17,8 @@ static const struct ew_schedule_switch *due(uint32_t kind) {
 }
 
 static uint32_t next(const struct ew_decision *decision) {
+    if (due(EW_SWITCH_TIME))
+        return EW_TIME_PASSES;
     const struct ew_schedule_switch *recorded = due(EW_SWITCH_THREAD);
     if (!recorded && decision->running)
         return decision->running->ready_at;
@@ -44,4 +47,4 @@ static int64_t accesses(void) {
     return later ? (int64_t)(later - ew_steps) - 1 : INT64_MAX; // the access after these asks
 }
 
-const struct ew_policy ew_policy_replay = {"replay", start, next, pick, accesses};
+const struct ew_policy ew_policy_replay = {"replay", start, next, pick, accesses, true};

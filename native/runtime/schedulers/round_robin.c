@@ -7,7 +7,8 @@
 #define STEPS 61
 static uint32_t steps;
 
-static void start(uint64_t seed) {
+static void start(uint64_t seed, const struct ew_tuning *tuning) {
+    (void)tuning;
     (void)seed;
     steps = 0;
 }
@@ -41,4 +42,4 @@ static int64_t accesses(void) {
     return 1000;
 }
 
-const struct ew_policy ew_policy_round_robin = {"round-robin", start, next, pick, accesses};
+const struct ew_policy ew_policy_round_robin = {"round-robin", start, next, pick, accesses, false};

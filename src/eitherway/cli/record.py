@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--scheduler",
-        choices=["random-walk", "round-robin"],
+        choices=["random-walk", "round-robin", "pct", "pos", "surw"],
         default="random-walk",
         help="how the schedule is made (default: random-walk)",
     )

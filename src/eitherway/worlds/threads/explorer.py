@@ -17,6 +17,7 @@ from eitherway.closing import Closing
 from eitherway.model.trace import Table
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.course import Ended, Plan
+from eitherway.worlds.threads.guide import UNGUIDED, Guidance
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.server import SURVEY_ROW, Server, Surveyed
@@ -53,6 +54,7 @@ class Explorer(Closing):
         seed: int = 0,
         scheduler: str = "random-walk",
         replay: Ran | None = None,
+        guidance: Guidance = UNGUIDED,
         detect: bool = False,
         trace: Path | None = None,
         request: TraceRequest = USUAL,
@@ -63,6 +65,7 @@ class Explorer(Closing):
             seed=seed,
             scheduler=scheduler,
             replay=replay,
+            guidance=guidance,
             detect=detect,
             trace=trace,
             request=request,
@@ -76,7 +79,12 @@ class Explorer(Closing):
         return np.concatenate([part.rows for part in self.look(seeds, scheduler)])
 
     def look(
-        self, seeds: range, scheduler: str = "random-walk", *, detect: bool = False
+        self,
+        seeds: range,
+        scheduler: str = "random-walk",
+        *,
+        guidance: Guidance = UNGUIDED,
+        detect: bool = False,
     ) -> Iterator[Surveyed]:
         """The same, part by part, and with what was found in it if that is asked."""
         while seeds:
@@ -84,9 +92,9 @@ class Explorer(Closing):
             seeds = seeds[len(part) :]
             since = monotonic()
             if self._plan.driver:
-                yield self._driven(part.start, scheduler, detect=detect)
+                yield self._driven(part.start, scheduler, guidance, detect=detect)
             else:
-                yield from self._part(part, scheduler, detect=detect)
+                yield from self._part(part, scheduler, guidance, detect=detect)
             self._fit(len(part), monotonic() - since)
 
     def _fit(self, done: int, seconds: float) -> None:
@@ -94,18 +102,20 @@ class Explorer(Closing):
         fitting = int(done * _PART / max(seconds, 1e-6))
         self._size = max(1, min(BATCH, 2 * self._size, fitting))
 
-    def _driven(self, seed: int, scheduler: str, *, detect: bool) -> Surveyed:
-        ran = self.run(seed=seed, scheduler=scheduler, detect=detect)
-        return Surveyed(np.array([_row(seed, ran)], dtype=SURVEY_ROW), ran.found, ran)
+    def _driven(self, seed: int, scheduler: str, guidance: Guidance, *, detect: bool) -> Surveyed:
+        ran = self.run(seed=seed, scheduler=scheduler, guidance=guidance, detect=detect)
+        return Surveyed(np.array([_row(seed, ran)], dtype=SURVEY_ROW), ran.found, ran.shown, ran)
 
-    def _part(self, seeds: range, scheduler: str, *, detect: bool) -> Iterator[Surveyed]:
-        done = self._server.survey(seeds, scheduler, self._plan, detect=detect)
+    def _part(
+        self, seeds: range, scheduler: str, guidance: Guidance, *, detect: bool
+    ) -> Iterator[Surveyed]:
+        done = self._server.survey(seeds, scheduler, self._plan, guidance=guidance, detect=detect)
         self._writes = self._clean()
         if len(seeds) == 1 or not self._writes:
             yield done
             return
         for seed in seeds:
-            yield from self._part(range(seed, seed + 1), scheduler, detect=detect)
+            yield from self._part(range(seed, seed + 1), scheduler, guidance, detect=detect)
 
     def _clean(self) -> bool:
         """Forget what was written; whether anything was."""

@@ -15,11 +15,12 @@ from typing import Any
 from eitherway.errors import BadInput
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.processes import adopting, children, end_children
-from eitherway.worlds.threads import family
+from eitherway.worlds.threads import family, guide
 from eitherway.worlds.threads.captured import Captured
 from eitherway.worlds.threads.course import Conductor, Course, Plan
 from eitherway.worlds.threads.driver import Popen
 from eitherway.worlds.threads.family import NOTHING_FOUND, Found, Member, places
+from eitherway.worlds.threads.guide import SHOWN_NOTHING, UNGUIDED, Guidance, Shown
 from eitherway.worlds.threads.holding import held
 from eitherway.worlds.threads.launch import Launch, program_of
 from eitherway.worlds.threads.program import Kind, classify
@@ -42,6 +43,7 @@ class Ran:
     course: Course = field(default=Course(), compare=False)
     left: int = field(default=0, compare=False)  # processes that it left behind; they were ended
     found: Found = field(default=NOTHING_FOUND, compare=False)  # while it ran, if that was asked
+    shown: Shown = field(default=SHOWN_NOTHING, compare=False)  # to those who guide the next one
 
     @property
     def schedule(self) -> Schedule:
@@ -92,11 +94,15 @@ class Memories:
 
     def __init__(self, stack: ExitStack) -> None:
         self.family = stack.enter_context(family.empty())
+        self.guide = stack.enter_context(guide.empty())
 
     @contextmanager
-    def options(self, replay: Ran | None) -> Iterator[dict[str, int]]:
-        """Descriptors for the next run, by the option that names them."""
+    def options(
+        self, replay: Ran | None, guidance: Guidance = UNGUIDED
+    ) -> Iterator[dict[str, int]]:
+        """Descriptors for the next run, by the option that names them; the guide is told."""
         family.clear(self.family)
+        guide.tell(self.guide, guidance)
         own = {"family": self.family}
         if replay is None:
             yield own
@@ -112,9 +118,14 @@ class Memories:
         """What was found while the program ran."""
         return family.found(self.family)
 
+    def shown(self) -> Shown:
+        """What it showed to those who guide the next one."""
+        return guide.shown(self.guide)
+
     def ran(self, status: int, out: Captured, err: Captured) -> Ran:
         """What is in them when the run is over."""
-        return Ran(status, out, err, family.read(self.family), found=self.found())
+        members = family.read(self.family)
+        return Ran(status, out, err, members, found=self.found(), shown=self.shown())
 
 
 def run(
@@ -122,6 +133,7 @@ def run(
     *,
     seed: int = 0,
     scheduler: str = "random-walk",
+    guidance: Guidance = UNGUIDED,
     replay: Ran | None = None,
     trace: Path | None = None,
     request: TraceRequest = USUAL,
@@ -139,8 +151,8 @@ def run(
     """
     with ExitStack() as stack:
         memories = Memories(stack)
-        descriptors = stack.enter_context(memories.options(replay))
-        paths = stack.enter_context(held(descriptors, box))
+        descriptors = stack.enter_context(memories.options(replay, guidance))
+        paths = stack.enter_context(held({**descriptors, "guide": memories.guide}, box))
         asked: dict[str, int] = {"tied": os.getpid()}
         passed: list[int] = []
         if trace is not None:
@@ -150,7 +162,7 @@ def run(
         stack.enter_context(adopting())
         stack.callback(end_children, known)
         popen = partial(box.popen, as_is=passed[0] if passed else None) if box else subprocess.Popen
-        decides = options_of(seed, scheduler, replay, detect=detect)
+        decides = options_of(seed, scheduler, replay, guidance, detect=detect)
         process = _start(
             popen,
             launch,
@@ -181,12 +193,17 @@ def opened(directory: Path) -> Iterator[int]:
 
 
 def options_of(
-    seed: int, scheduler: str, replay: Ran | None, *, detect: bool = False
+    seed: int,
+    scheduler: str,
+    replay: Ran | None,
+    guidance: Guidance = UNGUIDED,
+    *,
+    detect: bool = False,
 ) -> dict[str, object]:
     """How the runtime decides, as native/runtime/options.h has it."""
     looks = {"detect": 1} if detect else {}
     if replay is None:
-        return {"scheduler": scheduler, "seed": seed, **looks}
+        return {"scheduler": scheduler, "seed": seed, **guidance.tuning, **looks}
     until = {"until": replay.schedule.reached} if replay.was_killed else {}
     return {"scheduler": "replay", **until, **looks}
 

@@ -35,6 +35,7 @@ from eitherway.sandbox.processes import children
 from eitherway.worlds.threads.captured import Capture, Captured
 from eitherway.worlds.threads.course import Conductor, Plan
 from eitherway.worlds.threads.family import Found
+from eitherway.worlds.threads.guide import UNGUIDED, Guidance, Shown
 from eitherway.worlds.threads.launch import Launch, options_text
 from eitherway.worlds.threads.run import Memories, Ran, opened, options_of
 from eitherway.worlds.threads.shared import content, memory, parts
@@ -64,6 +65,7 @@ class Surveyed(NamedTuple):
 
     rows: Table  # SURVEY_ROW
     found: Found
+    shown: Shown  # by the last run; but the places are those of all
     ran: Ran | None = None  # all of a single run that a seed alone does not bring back
 
 
@@ -76,21 +78,23 @@ class Server(Closing):
         self._launch = launch
         self._box = box
         self._popen = box.popen if box else subprocess.Popen
+        self._stack = ExitStack()
+        self._memories = Memories(self._stack)
         with theirs:
-            number = theirs.fileno()
+            number, guided = theirs.fileno(), self._memories.guide
             self._process = self._popen(
                 launch.command,
                 cwd=launch.directory,
-                env=launch.environment_with({"server": number, "threads": threads}),
-                pass_fds=[number],
+                env=launch.environment_with(
+                    {"server": number, "threads": threads, "guided": guided}
+                ),
+                pass_fds=[number, guided],
                 stdin=subprocess.DEVNULL,
             )
         self._socket = ours
         self._sent = 0
         self._decoder = Decoder()
         self._arrived: deque[Message] = deque()
-        self._stack = ExitStack()
-        self._memories = Memories(self._stack)
         self._input = self._stack.enter_context(
             standard_input(launch.source, launch.stdin, live=False)
         )
@@ -106,6 +110,7 @@ class Server(Closing):
         *,
         seed: int = 0,
         scheduler: str = "random-walk",
+        guidance: Guidance = UNGUIDED,
         replay: Ran | None = None,
         detect: bool = False,
         trace: Path | None = None,
@@ -113,12 +118,12 @@ class Server(Closing):
         plan: Plan = _AT_LEISURE,
     ) -> Ran:
         """One run in a process of its own; with `trace`, it fills that directory as asked."""
-        options = options_of(seed, scheduler, replay, detect=detect)
+        options = options_of(seed, scheduler, replay, guidance, detect=detect)
         for descriptor in self._outputs:
             os.ftruncate(descriptor, 0)
         for descriptor in (self._input, *self._outputs):
             os.lseek(descriptor, 0, os.SEEK_SET)
-        with self._memories.options(replay) as shared, ExitStack() as stack:
+        with self._memories.options(replay, guidance) as shared, ExitStack() as stack:
             descriptors = [self._input, *self._outputs, *shared.values()]
             if trace is not None:
                 descriptors.append(stack.enter_context(opened(trace)))
@@ -169,20 +174,21 @@ class Server(Closing):
         scheduler: str = "random-walk",
         plan: Plan = _AT_LEISURE,
         *,
+        guidance: Guidance = UNGUIDED,
         detect: bool = False,
     ) -> Surveyed:
         """A row for each seed; many times faster than asking one by one.
 
         Of the plan, time and room count; a run that took more was killed, and is `stopped`.
         """
-        options = options_of(0, scheduler, None, detect=detect)
+        options = options_of(0, scheduler, None, guidance, detect=detect)
         del options["seed"]  # each run has its own
         tail = os.fsencode(options_text(options))
         size = SURVEY_HEAD.size + len(seeds) * SURVEY_ROW.itemsize
         for descriptor in self._outputs:
             os.ftruncate(descriptor, 0)
         with (
-            self._memories.options(None) as shared,
+            self._memories.options(None, guidance) as shared,
             memory("survey", SURVEY_HEAD.pack(0, 0), size) as rows,
         ):
             descriptors = [self._input, *self._outputs, *shared.values(), rows]
@@ -192,7 +198,7 @@ class Server(Closing):
             self._receive(MessageType.SURVEYED, 0)
             table = np.frombuffer(content(rows, SURVEY_HEAD.size, size), dtype=SURVEY_ROW).copy()
             table["stopped"][stopped] = 1
-            return Surveyed(table, self._memories.found())
+            return Surveyed(table, self._memories.found(), self._memories.shown())
 
     def _watch(self, rows: int, plan: Plan) -> list[int]:
         """Kill runs that take too much, until all are over; which ones."""

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What earlier runs have shown, for the scheduler, and what this one shows, in memory that is
+// shared with whoever started it. It is about the first process of a run; its places are for all.
+#ifndef EITHERWAY_GUIDE_H
+#define EITHERWAY_GUIDE_H
+
+#include "runtime.h"
+
+// Maps the memory for the runs that this process is going to fork.
+void ew_guide_hold(int descriptor);
+// The run begins; `leads`: this is its first process. Without a path, and nothing held, no guide.
+void ew_guide_begin(const char *path, bool leads);
+void ew_guide_forked(void);
+
+const uint64_t *ew_guide_places(uint32_t *count);
+void ew_guide_found(uint64_t place);
+void ew_guide_uncovered(void); // an access was no decision point, and perhaps should have been
+
+// A decision point of the thread; `contested`: more than one may go on.
+void ew_guide_point(const struct ew_thread *thread, enum ew_why why, bool contested);
+void ew_guide_thread(const struct ew_thread *thread, const struct ew_thread *creator);
+const struct ew_guide_thread *ew_guide_expected(uint32_t *count);
+
+// The choice that is given for the next decision; false: none is.
+bool ew_guide_choice(uint32_t *choice);
+// A decision that was taken. The run ends here when it has come to the limit.
+void ew_guide_note(const struct ew_guide_decision *decision, const uint32_t *threads);
+_Noreturn void ew_guide_refuse(void); // a choice that is given cannot be taken
+
+#endif

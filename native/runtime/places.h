@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared places: where in the code accesses were seen to race, in this run or an earlier one.
+//
+// A place is a return address of a hook, by its file and its offset in there:
+//     63..12 hash of file and offset | 11..0 offset
+// The lowest bits are those of the address itself, wherever the file lies. So most addresses are
+// known not to be among them by one bit.
+#ifndef EITHERWAY_PLACES_H
+#define EITHERWAY_PLACES_H
+
+#include "runtime.h"
+
+extern uint64_t ew_places_bits[64]; // by the lowest twelve bits of the address
+extern bool ew_places_any;
+
+bool ew_place_look_up(uintptr_t pc);
+
+static inline bool ew_place_is_shared(uintptr_t pc) {
+    return UNLIKELY(ew_places_any) && ew_places_bits[(pc >> 6) & 63] >> (pc & 63) & 1 &&
+           ew_place_look_up(pc);
+}
+
+void ew_place_add(uintptr_t pc); // an access there races
+void ew_places_begin(void);      // with those that are given
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partial order sampling: each operation has a random priority, drawn when its thread comes to it
+// and again when another one that it conflicts with happens; the highest goes first.
+//
+// So two operations that conflict come in either order with the same chance, whatever else their
+// threads do: see Yuan et al., CAV 2018.
+#include "../patience.h"
+#include "policy.h"
+
+static uint64_t state;
+static struct ew_about happened; // since the last decision
+
+static void start(uint64_t seed, const struct ew_tuning *tuning) {
+    (void)tuning;
+    state = seed;
+    happened = (struct ew_about){0};
+    ew_patience_begin();
+}
+
+static bool conflicts(const struct ew_about *one, const struct ew_about *other) {
+    uintptr_t mine = (uintptr_t)one->object, theirs = (uintptr_t)other->object;
+    return mine && theirs && mine < theirs + other->size && theirs < mine + one->size &&
+           !(one->op == EW_OP_LOAD && other->op == EW_OP_LOAD);
+}
+
+// A thread that blocks will come to its operation anew when it may go on.
+static void draw(const struct ew_decision *decision) {
+    if (decision->why != EW_WHY_ACCESS)
+        ew_self->priority = 0;
+    for (uint32_t i = 0; i < decision->count; i++) {
+        struct ew_thread *thread = decision->ready[i];
+        if (!thread->priority || (thread != ew_self && conflicts(&happened, &thread->about)))
+            thread->priority = (ew_random(&state) >> 1) + 2;
+    }
+}
+
+static uint32_t next(const struct ew_decision *decision) {
+    draw(decision);
+    if (ew_seems_to_wait(decision))
+        ew_self->priority = 1;
+    uint32_t best = ew_highest(decision);
+    happened = decision->ready[best]->about;
+    return best;
+}
+
+static uint32_t pick(uint32_t count) {
+    return (uint32_t)(ew_random(&state) % count);
+}
+
+static int64_t accesses(void) {
+    return EW_ACCESSES_AT_LEAST;
+}
+
+const struct ew_policy ew_policy_pos = {"pos", start, next, pick, accesses, false};

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What earlier runs have shown, told to the scheduler of the next; and what that one shows.
+
+It lies in memory that is shared with the runs, as format/recording.toml has it. What a run shows is
+about its first process.
+"""
+
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+
+from eitherway.errors import UsageError
+from eitherway.model.trace import Table
+from eitherway.recording.layout import GUIDE_HEAD, GUIDE_THREAD
+from eitherway.worlds.threads.places import NOWHERE, Places
+from eitherway.worlds.threads.shared import content, memory
+
+PLACES_ROOM = 1 << 12
+THREADS_ROOM = 1 << 8
+PREFIX_ROOM = 1 << 20  # choices
+NOTED_ROOM = 1 << 24  # words
+
+_FOUND = GUIDE_HEAD.size + PLACES_ROOM * 8
+_EXPECTED = _FOUND + PLACES_ROOM * 8
+_SEEN = _EXPECTED + THREADS_ROOM * GUIDE_THREAD.size
+_PREFIX = _SEEN + THREADS_ROOM * GUIDE_THREAD.size
+_NOTED = _PREFIX + PREFIX_ROOM * 4
+_SIZE = _NOTED + NOTED_ROOM * 4
+
+THREAD = np.dtype([("sync", "<u4"), ("atomic", "<u4"), ("place", "<u4"), ("creator", "<u4")])
+NOBODY: Table = np.zeros(0, dtype=THREAD)
+
+
+class End(IntEnum):
+    """How a run ended that was given choices."""
+
+    ITSELF = 0
+    CUT_OFF = 1  # it came to more decisions than the limit
+    REFUSED = 2  # a choice could not be taken
+
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """What a run is told beside its policy and seed."""
+
+    places: Places = NOWHERE
+    expected: Table | None = None  # THREAD, as an earlier run had them
+    prefix: tuple[int, ...] = ()  # choices to begin with
+    limit: int = 0  # decisions after which a run is cut off; 0: it notes none
+    tuning: Mapping[str, int] = field(default_factory=dict)  # options of the policy
+
+    def __post_init__(self) -> None:
+        """What does not fit is refused, not cut."""
+        for what, there, room in (
+            ("shared places", len(self.places), PLACES_ROOM),
+            ("choices", len(self.prefix), PREFIX_ROOM),
+        ):
+            if there > room:
+                raise UsageError(f"{there} {what} are more than the {room} that a run can be told")
+
+
+UNGUIDED = Guidance()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a run showed."""
+
+    places: Places = NOWHERE  # that it found beyond those that were given
+    asked: int = 0  # decision points at which more than one thread could go on
+    threads: Table | None = None  # THREAD, by number
+    uncovered: int = 0  # accesses that were no decision point, and perhaps should have been
+    end: End = End.ITSELF
+    noted: bytes = b""  # decisions, as `decisions.py` reads them
+
+
+SHOWN_NOTHING = Shown()
+
+
+def empty() -> AbstractContextManager[int]:
+    """A descriptor of memory to guide runs with."""
+    return memory("guide", _head(UNGUIDED), _SIZE)
+
+
+def tell(descriptor: int, guidance: Guidance) -> None:
+    """Guide the runs that come next; what earlier ones showed is forgotten."""
+    os.pwrite(descriptor, _head(guidance), 0)
+    places = np.array(sorted(guidance.places.numbers), dtype="<u8")
+    os.pwrite(descriptor, places.tobytes(), GUIDE_HEAD.size)
+    if guidance.expected is not None:
+        os.pwrite(descriptor, guidance.expected[:THREADS_ROOM].tobytes(), _EXPECTED)
+    os.pwrite(descriptor, np.array(guidance.prefix, dtype="<u4").tobytes(), _PREFIX)
+
+
+def shown(descriptor: int) -> Shown:
+    """What the last run showed; of a survey, the places are those of all its runs."""
+    head = GUIDE_HEAD.unpack(content(descriptor, 0, GUIDE_HEAD.size))
+    noted, found, seen, end, asked, uncovered = head[8:]
+    places = np.frombuffer(
+        content(descriptor, _FOUND, min(found, PLACES_ROOM) * 8), dtype="<u8"
+    ).tolist()
+    threads = content(descriptor, _SEEN, min(seen, THREADS_ROOM) * GUIDE_THREAD.size)
+    return Shown(
+        Places.of(places),
+        int(asked),
+        np.frombuffer(threads, dtype=THREAD),
+        int(uncovered),
+        End(end),
+        content(descriptor, _NOTED, noted * 4),
+    )
+
+
+def _head(guidance: Guidance) -> bytes:
+    expected = 0 if guidance.expected is None else min(len(guidance.expected), THREADS_ROOM)
+    given = (PLACES_ROOM, len(guidance.places), THREADS_ROOM, expected)
+    choices = (PREFIX_ROOM, len(guidance.prefix), NOTED_ROOM, guidance.limit)
+    return GUIDE_HEAD.pack(*given, *choices, *[0] * 6)
