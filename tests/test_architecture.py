@@ -21,7 +21,7 @@ MAY_KNOW = {
     "findings": {"model", "detect"},
     "report": {"model", "findings"},
     "worlds": {"model", "recording", "symbols", "machine", "sandbox"},
-    "find": {"model", "detect", "recording", "findings", "sandbox", "worlds"},
+    "find": {"model", "detect", "recording", "symbols", "findings", "sandbox", "worlds"},
     "cli": {
         "find",
         "model",

@@ -137,3 +137,11 @@ def test_several_servers_find_the_same(find: Find) -> None:
     alone, together = find("race", seed=2), find("race", seed=2, jobs=3)
     assert alone.findings.keys() == together.findings.keys()
     assert alone.different == together.different
+
+
+def test_a_race_in_a_forked_process_is_told_with_what_is_known(find: Find) -> None:
+    finding = only(find("forks"))
+    assert finding.kind is Kind.DATA_RACE
+    (side,) = finding.operations
+    assert side.place.function == "add"
+    assert "check that program by itself" in finding.reason

@@ -11,6 +11,7 @@ from time import monotonic
 import numpy as np
 
 from eitherway.closing import Closing
+from eitherway.find import elsewhere
 from eitherway.find.candidates import Candidate, Candidates, FoundKind
 from eitherway.find.confirm import Opinion, Tracer
 from eitherway.find.crew import Crew
@@ -20,7 +21,7 @@ from eitherway.find.ways import Batch, Way, limited
 from eitherway.model.finding import Confidence, Finding
 from eitherway.recording.store import Store
 from eitherway.worlds.threads.course import Plan
-from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.launch import Launch, program_of
 from eitherway.worlds.threads.recorded import Recorded, save
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.server import Surveyed
@@ -139,6 +140,10 @@ class Search(Closing):
         return self._crew.first.run(seed=way.seed, scheduler=way.scheduler, detect=True)
 
     def _confirm(self, candidate: Candidate, ran: Ran) -> None:
+        if candidate.key.slot:
+            program = program_of(self._launch)
+            self._keep([elsewhere.finding_of(candidate, ran, program)], ran, candidate.way)
+            return
         opinion = self._tracer.race(candidate, ran)
         if not opinion.agrees and not opinion.differs:
             self._note(

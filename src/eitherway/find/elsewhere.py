@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Races in processes that the program started: seen while they ran, and not traced.
+
+A trace tells of the process that was started by us. So one side is known by its place, the other
+by its thread alone, and nothing has confirmed it.
+"""
+
+from eitherway.find.candidates import Candidate
+from eitherway.model.finding import Finding, FoundOperation, Source
+from eitherway.model.identity import identified
+from eitherway.model.words import OP_WORDS, Class, Kind, OpKind, World
+from eitherway.symbols.lines import frames_at
+from eitherway.worlds.threads.run import Ran
+
+_REASON = "seen while a process ran that the program started; check that program by itself"
+
+
+def finding_of(candidate: Candidate, ran: Ran, program: str) -> Finding:
+    """What is known of it."""
+    member = ran.members[candidate.key.slot] if candidate.key.slot < len(ran.members) else None
+    path = member.program[0] if member is not None and member.program else program
+    words = OP_WORDS[OpKind(candidate.key.op)]
+    side = FoundOperation(
+        actor=f"thread T{candidate.thread}" if candidate.thread else "main thread",
+        op=f"{words} of size {candidate.size}",
+        object="memory",
+        stack=frames_at(path, [candidate.key.place - 1])[0],
+    )
+    past = OP_WORDS[OpKind(candidate.key.past_op)]
+    return identified(
+        Finding(
+            world=World.THREADS,
+            kind=Kind.DATA_RACE,
+            operations=(side,),
+            klass=Class.UNJUDGED,
+            reason=_REASON,
+            explanation=(
+                f"An earlier {past} by thread T{candidate.key.past_thread} of the same process "
+                "touches the same bytes, and nothing orders the two.",
+            ),
+            sources=(Source("eitherway"),),
+        )
+    )
