@@ -97,7 +97,7 @@ static bool claim(struct ew_mutex *mutex) {
 static void let_go(struct ew_mutex *mutex) {
     __atomic_store_n(&mutex->owner, 0, __ATOMIC_RELEASE);
     if (mutex->waiting)
-        ew_wake_all(mutex); // the scheduler decides who is first; the others wait again
+        ew_wake_one(mutex); // somebody who comes first may still take it, and wakes the next
 }
 
 static int claimed(struct ew_mutex *mutex, unsigned flags, const void *pc) {

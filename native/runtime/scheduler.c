@@ -27,6 +27,11 @@ static struct ew_thread **threads = few_threads;
 static uint32_t thread_count;
 static struct ew_thread **ready = few_ready;
 static uint32_t ready_count;
+// By number, which is never used again.
+#define NUMBERS_MAX (1u << 26)
+static struct ew_thread *few_numbered[FEW];
+static struct ew_thread **numbered = few_numbered;
+static uint32_t numbers_used;
 
 // Waiting threads by object. Order within a bucket is order of arrival, so that nothing depends on
 // addresses; the hash only keeps buckets short.
@@ -57,10 +62,7 @@ struct ew_thread *const *ew_ready(uint32_t *count) {
 }
 
 struct ew_thread *ew_thread_with(uint32_t id) {
-    for (uint32_t i = 0; i < thread_count; i++)
-        if (threads[i]->id == id)
-            return threads[i];
-    return NULL;
+    return id < numbers_used ? numbered[id] : NULL;
 }
 
 void ew_make_ready(struct ew_thread *thread) {
@@ -76,21 +78,25 @@ static void make_unready(struct ew_thread *thread, enum ew_state state) {
     thread->state = state;
 }
 
-static void make_room(struct ew_thread ***list, uint32_t count) {
-    struct ew_thread **many = ew_pages(THREADS_MAX * sizeof *many);
+static void make_room(struct ew_thread ***list, uint32_t count, size_t room) {
+    struct ew_thread **many = ew_pages(room * sizeof *many);
     memcpy(many, *list, count * sizeof *many);
     *list = many;
 }
 
 void ew_thread_add(struct ew_thread *thread) {
-    static uint32_t next_id;
     if (thread_count == FEW && threads == few_threads) {
-        make_room(&threads, thread_count);
-        make_room(&ready, ready_count);
+        make_room(&threads, thread_count, THREADS_MAX);
+        make_room(&ready, ready_count, THREADS_MAX);
     }
+    if (numbers_used == FEW && numbered == few_numbered)
+        make_room(&numbered, numbers_used, NUMBERS_MAX);
     if (thread_count == THREADS_MAX)
         ew_cannot("more than a million threads at once");
-    thread->id = next_id++;
+    if (numbers_used == NUMBERS_MAX)
+        ew_cannot("more than 67 million threads in one run");
+    thread->id = numbers_used++;
+    numbered[thread->id] = thread;
     thread->known_at = thread_count;
     threads[thread_count++] = thread;
     ew_make_ready(thread);
@@ -100,6 +106,7 @@ void ew_thread_add(struct ew_thread *thread) {
 void ew_thread_forget(struct ew_thread *thread) {
     if (ew_detecting)
         ew_clocks_forget(thread);
+    numbered[thread->id] = NULL;
     struct ew_thread *last = threads[--thread_count];
     threads[thread->known_at] = last;
     last->known_at = thread->known_at;
@@ -364,6 +371,8 @@ void ew_scheduler_forked(void) {
     thread_count = ready_count = 0;
     ew_due_forked();
     ew_self->known_at = 0;
+    memset(numbered, 0, numbers_used * sizeof *numbered);
+    numbered[ew_self->id] = ew_self;
     threads[thread_count++] = ew_self;
     ew_make_ready(ew_self);
 }

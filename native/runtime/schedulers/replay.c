@@ -26,9 +26,9 @@ static uint32_t next(const struct ew_decision *decision) {
         ew_schedule_over();
     if (!recorded)
         ew_schedule_diverged("the replay diverged: a thread blocks that went on in the recording");
-    for (uint32_t i = 0; i < decision->count; i++)
-        if (decision->ready[i]->id == recorded->choice)
-            return i;
+    const struct ew_thread *chosen = ew_thread_with(recorded->choice);
+    if (chosen && chosen->state == EW_READY)
+        return chosen->ready_at;
     ew_schedule_diverged("the replay diverged: the recorded thread cannot go on");
 }
 

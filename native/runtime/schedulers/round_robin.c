@@ -17,11 +17,26 @@ static bool keeps_turn(const struct ew_decision *decision) {
     return decision->running && decision->why != EW_WHY_YIELD && ++steps % STEPS == 0;
 }
 
+// Among many, the next number is not far; among few, it may be, when others have long ended.
+#define MANY 64
+#define NEAR 4096
+static const struct ew_thread *next_of_many(uint32_t base) {
+    for (uint32_t id = base + 1; id < base + NEAR; id++) {
+        const struct ew_thread *thread = ew_thread_with(id);
+        if (thread && thread->state == EW_READY)
+            return thread;
+    }
+    return NULL;
+}
+
 // The smallest number above the running thread's; if there is none, the smallest of all.
 static uint32_t next(const struct ew_decision *decision) {
     if (keeps_turn(decision))
         return decision->running->ready_at;
     uint32_t base = decision->running ? decision->running->id : ew_self->id;
+    const struct ew_thread *near = decision->count > MANY ? next_of_many(base) : NULL;
+    if (near)
+        return near->ready_at;
     uint32_t best = 0, best_distance = UINT32_MAX;
     for (uint32_t i = 0; i < decision->count; i++) {
         uint32_t distance = decision->ready[i]->id - base - 1; // wraps: own number comes last
