@@ -35,7 +35,7 @@ def _sum(rounds: int, length: int) -> int:
 
 
 KERNELS = (
-    Kernel("array", (1_000, 1 << 22), (2, 1 << 12), _sum),
+    Kernel("array", (1_000, 1 << 22), (2, 1 << 14), _sum),
     Kernel("hashtable", (16_000_000,), (300,), lambda operations: 4 * operations),
     Kernel("pipeline", (2_000_000,), (400,), lambda items: items * (items - 1)),
 )
