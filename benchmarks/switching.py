@@ -2,7 +2,8 @@
 """What a switch costs, what a fork costs by the size of the heap, what a thread takes of memory.
 
 Bare and ours run in turn; what is told are medians of the rounds. The programs look at the real
-clock by a system call of their own, because the clock they are given is virtual.
+clocks by system calls of their own, because those they are given are virtual: processor time for
+switches, the wall for forks.
 """
 
 import os

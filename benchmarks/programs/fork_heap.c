@@ -25,7 +25,7 @@ int main(int count, char **arguments) {
     int times = atoi(arguments[3]);
     if (bytes)
         touch(bytes, atoi(arguments[2]));
-    double start = real_nanoseconds();
+    double start = real_nanoseconds(CLOCK_MONOTONIC);
     for (int i = 0; i < times; i++) {
         pid_t child = fork();
         if (child == 0)
@@ -33,6 +33,6 @@ int main(int count, char **arguments) {
         if (child < 0 || waitpid(child, NULL, 0) != child)
             return 1;
     }
-    printf("%f\n", (real_nanoseconds() - start) / times / 1e3);
+    printf("%f\n", (real_nanoseconds(CLOCK_MONOTONIC) - start) / times / 1e3);
     return 0;
 }
