@@ -7,12 +7,13 @@ import pytest
 
 from eitherway.find import saved
 from eitherway.find.known import Known
-from eitherway.find.ways import Batch, Way, limited
+from eitherway.find.ways import limited
 from eitherway.model.finding import Finding, FoundOperation
 from eitherway.model.identity import identified
 from eitherway.model.words import Kind, World
 from eitherway.recording.store import CHECKED, Store
 from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.policies import Turn
 
 PROGRAM = "/bin/true"  # any ELF file has what a build is known by
 
@@ -21,31 +22,33 @@ def launch(*arguments: str, stdin: bytes = b"") -> Launch:
     return Launch((PROGRAM, *arguments), "/", {}, stdin)
 
 
-def test_ways_come_back_newest_first_and_once(tmp_path: Path) -> None:
+def test_recordings_come_back_newest_first_and_once(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    Known(launch(), store).add([Way("random-walk", 1), Way("random-walk", 2)])
-    Known(launch(), store).add([Way("random-walk", 3), Way("random-walk", 1)])
-    known = Known(launch(), store)
-    assert [way.seed for way in known.ways] == [3, 1, 2]
-    assert next(known.batches()) == Batch("random-walk", range(3, 4))
+    Known(launch(), store).add(["1", "2"])
+    Known(launch(), store).add(["3", "1"])
+    assert Known(launch(), store).names == ("3", "1", "2")
+
+
+def test_a_recording_that_is_gone_is_passed_over(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    Known(launch(), store).add(["20200101-000000-000000"])
+    assert list(Known(launch(), store).runs()) == []
 
 
 @pytest.mark.parametrize("other", [launch("-x"), launch(stdin=b"x")])
 def test_other_arguments_or_input_know_nothing(tmp_path: Path, other: Launch) -> None:
     store = Store(tmp_path / "store")
-    Known(launch(), store).add([Way("random-walk", 1)])
-    assert Known(other, store).ways == ()
+    Known(launch(), store).add(["1"])
+    assert Known(other, store).names == ()
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"{", b"[]", b'{"ways": 1}', b'{"ways": [[1, 2]]}', b'{"ways": [["a", -1]]}']
-)
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"recordings": 1}', b'{"recordings": [[1]]}'])
 def test_what_cannot_be_read_is_nothing_known(tmp_path: Path, data: bytes) -> None:
     store = Store(tmp_path / "store")
-    Known(launch(), store).add([Way("random-walk", 1)])
+    Known(launch(), store).add(["1"])
     (path,) = (store.root / CHECKED).iterdir()
     path.write_bytes(data)
-    assert Known(launch(), store).ways == ()
+    assert Known(launch(), store).names == ()
 
 
 def test_findings_are_merged_with_those_of_earlier_searches(tmp_path: Path) -> None:
@@ -61,6 +64,6 @@ def test_findings_are_merged_with_those_of_earlier_searches(tmp_path: Path) -> N
 
 
 def test_no_more_schedules_than_asked_for() -> None:
-    batches = [Batch("a", range(3)), Batch("b", range(10, 20)), Batch("c", range(5))]
-    assert list(limited(batches, 5)) == [Batch("a", range(3)), Batch("b", range(10, 12))]
-    assert list(limited(batches, None)) == batches
+    turns = [Turn("a", range(3)), Turn("b", range(10, 20)), Turn("c", range(5))]
+    assert list(limited(turns, 5)) == [Turn("a", range(3)), Turn("b", range(10, 12))]
+    assert list(limited(turns, None)) == turns

@@ -3,13 +3,11 @@
 
 from collections.abc import Callable
 from functools import cache
-from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from eitherway.find.search import Budget, Progress, Search
-from eitherway.find.ways import batches
 from eitherway.model.finding import Finding
 from eitherway.model.words import Kind
 from eitherway.recording.read import Recording
@@ -17,6 +15,7 @@ from eitherway.recording.store import Store
 from eitherway.worlds.threads.build import build
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.launch import Launch, fix_addresses
+from eitherway.worlds.threads.policies import turns
 from eitherway.worlds.threads.recorded import load
 from eitherway.worlds.threads.run import run
 
@@ -42,7 +41,7 @@ def find(tmp_path_factory: pytest.TempPathFactory) -> Find:
         plan = Plan(timeout=timeout)
         store = Store(folder / "store")
         with Search(launch, store, plan=plan, fixed=fixed, jobs=jobs) as search:
-            return search.run(batches(seed), Budget(SCHEDULES), lambda _: None)
+            return search.run(turns(seed), Budget(SCHEDULES), lambda _: None)
 
     return searched
 
@@ -127,16 +126,15 @@ def test_one_answer_for_every_order_is_no_failure(find: Find) -> None:
     assert progress.endings.told() == "exit status 3"
 
 
-def test_batches_are_the_same_for_a_seed_and_begin_small() -> None:
-    first, *others = islice(batches(3), 4)
-    assert (first.scheduler, len(first.seeds)) == ("round-robin", 1)
-    assert [batch.seeds for batch in others] == [range(3, 19), range(19, 51), range(51, 115)]
-
-
 def test_several_servers_find_the_same(find: Find) -> None:
     alone, together = find("race", seed=2), find("race", seed=2, jobs=3)
     assert alone.findings.keys() == together.findings.keys()
-    assert alone.different == together.different
+    assert alone.schedules == together.schedules
+
+
+def test_places_that_race_become_decision_points(find: Find) -> None:
+    assert len(find("race").places) >= 2
+    assert len(find("clean").places) == 0
 
 
 def test_a_race_in_a_forked_process_is_told_with_what_is_known(find: Find) -> None:

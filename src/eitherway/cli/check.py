@@ -5,12 +5,10 @@ import argparse
 import os
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from eitherway.cli import arguments, findings_list, output, running
 from eitherway.cli.progress import Line
-from eitherway.find.ways import MIX
 from eitherway.findings.merge import stamped
 
 if TYPE_CHECKING:
@@ -39,9 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--scheduler",
-        choices=[*MIX, "round-robin"],
+        metavar="NAME",
         action="append",
-        help="only schedules of this policy (may be repeated; default: a mix)",
+        default=[],
+        help="only schedules of this policy: random-walk, pct, pos, surw, round-robin; pct:depth=3 "
+        "gives a parameter (may be repeated; default: a mix)",
     )
     parser.add_argument(
         "--jobs",
@@ -68,9 +68,9 @@ def run(args: argparse.Namespace) -> int:
     from eitherway.find import saved
     from eitherway.find.known import Known
     from eitherway.find.search import Budget, Search
-    from eitherway.find.ways import batches
     from eitherway.recording.store import Store
     from eitherway.worlds.threads.launch import Launch, fix_addresses, program_of
+    from eitherway.worlds.threads.policies import MIX, chosen, turns
     from eitherway.worlds.threads.program import classify
 
     plan = findings_list.plan_of(args)
@@ -86,13 +86,14 @@ def run(args: argparse.Namespace) -> int:
     budget = Budget(args.schedules, seconds, args.stop_at_first)
     fixed = fix_addresses()
     known = Known(launch, store)
-    tried = chain(known.batches(), batches(args.seed, args.scheduler or MIX))
+    mix = [chosen(text) for text in args.scheduler] or MIX
     with (
         Search(launch, store, plan=course, fixed=fixed, jobs=args.jobs) as search,
         Line() as line,
     ):
-        progress = search.run(tried, budget, lambda now: line.show(_short(now)))
-    known.add(search.ways.values())
+        search.again(known.runs())
+        progress = search.run(turns(args.seed, mix), budget, lambda now: line.show(_short(now)))
+    known.add(search.recordings)
     result = _deliver(plan, progress, _notes(progress, program))
     if result.findings:
         count = saved.add(store, result.findings)

@@ -6,7 +6,7 @@ themselves. Where the two do not agree one of them is wrong, and it is not the p
 """
 
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from eitherway.recording.read import Recording
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.named import trace_of
+from eitherway.worlds.threads.places import NOWHERE, Places, places_of
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.trace_request import Depth, TraceRequest, Where
 
@@ -44,7 +45,8 @@ class Opinion:
     findings: tuple[Finding, ...]
     agrees: bool = True  # with the runtime
     differs: tuple[str, ...] = ()  # in what the run was another one when it was done again
-    limits: tuple[str, ...] = field(default=())  # of the search in the trace
+    limits: tuple[str, ...] = ()  # of the search in the trace
+    places: Places = NOWHERE  # of the accesses that race
 
 
 class Tracer:
@@ -76,7 +78,8 @@ class Tracer:
         ]
         agrees = any(index in race.operations for race in races for index in later)
         found = tuple(findings_of(traced.trace, races, source=Source("eitherway")))
-        return Opinion(found, agrees, traced.differs, races.limits)
+        sides = {number for race in races for number in race.operations}
+        return Opinion(found, agrees, traced.differs, races.limits, places_of(traced.events, sides))
 
     def order(self, ran: Ran) -> Opinion:
         """Look at the synchronisation of a whole run: deadlocks, wake-ups that can be lost."""

@@ -48,7 +48,7 @@ class Crew(Closing):
         """What each part of each batch told."""
         if self._jobs == 1:
             for batch in batches:
-                for part in self.first.look(batch.seeds, batch.scheduler, detect=True):
+                for part in _parts(self.first, batch):
                     yield batch, part
             return
         yield from self._in_parallel(iter(batches))
@@ -61,8 +61,7 @@ class Crew(Closing):
         def work(batch: Batch) -> list[Done]:
             explorer = free.get()
             try:
-                parts = explorer.look(batch.seeds, batch.scheduler, detect=True)
-                return [(batch, part) for part in parts]
+                return [(batch, part) for part in _parts(explorer, batch)]
             finally:
                 free.put(explorer)
 
@@ -81,3 +80,7 @@ class Crew(Closing):
     def close(self) -> None:
         """End them."""
         self._stack.close()
+
+
+def _parts(explorer: Explorer, batch: Batch) -> Iterator[Surveyed]:
+    return explorer.look(batch.seeds, batch.scheduler, guidance=batch.guidance, detect=True)

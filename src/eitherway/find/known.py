@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What earlier searches of the same program found: tried first by the next one.
+"""What earlier searches of the same program found: their runs are done first by the next one.
 
-A way means the same schedule only for the same build with the same arguments and input, so this is
-what a file is named after; another build begins anew.
+A recorded run is the same again only for the same build with the same arguments and input, so this
+is what a file is named after; another build begins anew.
 """
 
 import hashlib
@@ -10,34 +10,41 @@ import json
 from collections.abc import Iterable, Iterator
 
 from eitherway.elf import build_id
-from eitherway.find.ways import Batch, Way
+from eitherway.errors import Problem
+from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
 from eitherway.worlds.threads.launch import Launch, program_of
+from eitherway.worlds.threads.recorded import load
+from eitherway.worlds.threads.run import Ran
 
-_MOST = 64  # ways: the newest
+_MOST = 32  # the newest
 
 
 class Known:
-    """The ways that found something, newest first."""
+    """Recordings that show something, newest first."""
 
     def __init__(self, launch: Launch, store: Store) -> None:
         self._store = store
         self._name = f"{_key(launch)}.json"
-        self.ways: tuple[Way, ...] = tuple(_read(store.read_checked(self._name)))
+        self.names: tuple[str, ...] = tuple(_read(store.read_checked(self._name)))
 
-    def batches(self) -> Iterator[Batch]:
-        """Each alone."""
-        for way in self.ways:
-            yield Batch(way.scheduler, range(way.seed, way.seed + 1))
+    def runs(self) -> Iterator[Ran]:
+        """Those that are still there; what was removed to make room is no longer known."""
+        for name in self.names:
+            try:
+                with Recording.open(self._store.find(name)) as recording:
+                    ran = load(recording).ran
+            except Problem:
+                continue
+            yield ran
 
-    def add(self, ways: Iterable[Way]) -> None:
+    def add(self, names: Iterable[str]) -> None:
         """Remember these, in front of the older ones."""
-        all_of_them = tuple(dict.fromkeys([*ways, *self.ways]))[:_MOST]
-        if all_of_them == self.ways:
-            return
-        self.ways = all_of_them
-        told = {"ways": [[way.scheduler, way.seed] for way in self.ways]}
-        self._store.write_checked(self._name, json.dumps(told).encode())
+        everything = tuple(dict.fromkeys([*names, *self.names]))[:_MOST]
+        if everything != self.names:
+            self.names = everything
+            told = {"recordings": list(self.names)}
+            self._store.write_checked(self._name, json.dumps(told).encode())
 
 
 def _key(launch: Launch) -> str:
@@ -53,12 +60,11 @@ def _content(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _read(data: bytes | None) -> Iterator[Way]:
+def _read(data: bytes | None) -> Iterator[str]:
     """What cannot be read is nothing known: it is a help, and no evidence."""
     try:
-        told = json.loads(data or b"{}").get("ways", [])
-        for scheduler, seed in told:
-            if isinstance(scheduler, str) and isinstance(seed, int) and 0 <= seed < 2**63:
-                yield Way(scheduler, seed)
-    except (ValueError, AttributeError, TypeError):
+        names = json.loads(data or b"{}").get("recordings", [])
+    except (ValueError, AttributeError):
         return
+    if isinstance(names, list):
+        yield from (name for name in names if isinstance(name, str) and name.isascii())

@@ -21,7 +21,11 @@ from eitherway.find.ways import Batch, Way, limited
 from eitherway.model.finding import Confidence, Finding
 from eitherway.recording.store import Store
 from eitherway.worlds.threads.course import Plan
+from eitherway.worlds.threads.explorer import surveyed
+from eitherway.worlds.threads.guide import PLACES_ROOM, SHOWN_NOTHING
 from eitherway.worlds.threads.launch import Launch, program_of
+from eitherway.worlds.threads.places import NOWHERE, Places
+from eitherway.worlds.threads.policies import Turn
 from eitherway.worlds.threads.recorded import Recorded, save
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.server import Surveyed
@@ -52,6 +56,7 @@ class Progress:
     findings: dict[str, Finding] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     isolation: str = ""
+    places: Places = NOWHERE  # plain accesses that are decision points
     interrupted: bool = False
 
 
@@ -75,20 +80,28 @@ class Search(Closing):
         self._launch = launch
         self._store = store
         self._candidates = Candidates()
+        self._measured = SHOWN_NOTHING  # by the last run
         self._order_next = 1  # schedules: ever fewer show a new order of locks
-        self.ways: dict[str, Way] = {}  # to each finding
+        self.recordings: list[str] = []  # that show something, by name
         self._crew = Crew(launch, plan=plan, threads=threads, jobs=jobs)
         self.progress = Progress(isolation=self._crew.isolation)
         self._tracer = Tracer(self._crew.first, fixed=fixed)
 
-    def run(self, batches: Iterable[Batch], budget: Budget, tell: Tell) -> Progress:
+    def again(self, runs: Iterable[Ran]) -> None:
+        """Do recorded runs again before anything else, and look at them as at any other."""
+        for recorded in runs:
+            ran = self._crew.first.run(replay=recorded, detect=True)
+            if not ran.differences(recorded):
+                self._take(Batch("replay", range(1)), surveyed(0, ran))
+
+    def run(self, turns: Iterable[Turn], budget: Budget, tell: Tell) -> Progress:
         """Until the budget is spent or somebody interrupts; what was found stays."""
         since = monotonic()
-        results = self._crew.results(limited(batches, budget.schedules))
+        results = self._crew.results(self._batches(limited(turns, budget.schedules)))
         with closing(results):
             try:
-                for batch, surveyed in results:
-                    self._take(batch, surveyed)
+                for batch, part in results:
+                    self._take(batch, part)
                     tell(self.progress)
                     if budget.is_spent(since, len(self.progress.findings)):
                         break
@@ -96,8 +109,21 @@ class Search(Closing):
                 self.progress.interrupted = True
         return self.progress
 
-    def _take(self, batch: Batch, surveyed: Surveyed) -> None:
-        found = surveyed.found
+    def _batches(self, turns: Iterable[Turn]) -> Iterator[Batch]:
+        """Each is told what was known when it was its turn."""
+        for turn in turns:
+            guidance = turn.guidance(self._known_places(), self._measured)
+            yield Batch(turn.policy, turn.seeds, guidance)
+
+    def _known_places(self) -> Places:
+        """As many as a run can be told."""
+        return Places.of(sorted(self.progress.places.numbers)[:PLACES_ROOM])
+
+    def _take(self, batch: Batch, part: Surveyed) -> None:
+        found = part.found
+        self.progress.places |= part.shown.places
+        if part.shown.threads is not None and len(part.shown.threads):
+            self._measured = part.shown
         if found.left_out:
             self._note("a run had more races than there is room for; the first ones are told")
         if found.forgotten:
@@ -105,19 +131,19 @@ class Search(Closing):
         deadlocked = set(found.rows["seed"][found.rows["kind"] == FoundKind.DEADLOCK].tolist())
         fresh = [
             ending
-            for row in surveyed.rows
+            for row in part.rows
             if (ending := self._count(batch, row, deadlocked)) is not None
         ]
         for candidate in self._new(batch, found.rows):
-            self._confirm(candidate, surveyed.ran or self._again(candidate.way))
+            self._confirm(candidate, part.ran or self._again(candidate.way))
         for ending in fresh:
             if ending in self.progress.endings.failures():
                 way = self.progress.endings.first[ending]
-                self._tell_failure(ending, way, surveyed.ran or self._again(way))
+                self._tell_failure(ending, part.ran or self._again(way))
         if self.progress.schedules >= self._order_next:
             self._order_next = 2 * self.progress.schedules
-            way = batch.way(int(surveyed.rows["seed"][-1]))
-            self._look_at_order(way, surveyed.ran or self._again(way))
+            way = batch.way(int(part.rows["seed"][-1]))
+            self._look_at_order(way, part.ran or self._again(way))
 
     def _count(self, batch: Batch, row: np.void, deadlocked: set[int]) -> Ending | None:
         """Note a run; its ending, if it is the first of its sort."""
@@ -137,12 +163,14 @@ class Search(Closing):
                 yield candidate
 
     def _again(self, way: Way) -> Ran:
-        return self._crew.first.run(seed=way.seed, scheduler=way.scheduler, detect=True)
+        return self._crew.first.run(
+            seed=way.seed, scheduler=way.scheduler, guidance=way.guidance, detect=True
+        )
 
     def _confirm(self, candidate: Candidate, ran: Ran) -> None:
         if candidate.key.slot:
             program = program_of(self._launch)
-            self._keep([elsewhere.finding_of(candidate, ran, program)], ran, candidate.way)
+            self._keep([elsewhere.finding_of(candidate, ran, program)], ran)
             return
         opinion = self._tracer.race(candidate, ran)
         if not opinion.agrees and not opinion.differs:
@@ -157,6 +185,7 @@ class Search(Closing):
         self._hear(self._tracer.order(ran), ran, way)
 
     def _hear(self, opinion: Opinion, ran: Ran, way: Way) -> None:
+        self.progress.places |= opinion.places
         for limit in opinion.limits:
             self._note(limit)
         if opinion.differs:
@@ -165,20 +194,20 @@ class Search(Closing):
                 "showed is not told; eitherway record --verify says why"
             )
         else:
-            self._keep(opinion.findings, ran, way)
+            self._keep(opinion.findings, ran)
 
-    def _tell_failure(self, ending: Ending, way: Way, ran: Ran) -> None:
+    def _tell_failure(self, ending: Ending, ran: Ran) -> None:
         endings = self.progress.endings
-        self._keep(failure_of(ending, ran, endings, self._tracer), ran, way)
+        self._keep(failure_of(ending, ran, endings, self._tracer), ran)
 
-    def _keep(self, findings: Iterable[Finding], ran: Ran, way: Way) -> None:
+    def _keep(self, findings: Iterable[Finding], ran: Ran) -> None:
         new = [finding for finding in findings if finding.id not in self.progress.findings]
         if not new:
             return
         path = save(Recorded(self._launch, ran), self._store)
+        self.recordings.append(path.name)
         for finding in new:
             self.progress.findings[finding.id] = self._with_evidence(finding, path)
-            self.ways[finding.id] = way
 
     def _with_evidence(self, finding: Finding, path: Path) -> Finding:
         confidence = Confidence(isolation=self.progress.isolation)

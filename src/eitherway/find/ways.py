@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which schedules are tried, in which order: all of it follows from one seed."""
+"""Which schedules are tried, in which order: all of it follows from one seed and what it shows."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from eitherway.worlds.threads.guide import UNGUIDED, Guidance
+from eitherway.worlds.threads.policies import Turn
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -11,6 +14,7 @@ class Way:
 
     scheduler: str
     seed: int
+    guidance: Guidance = field(default=UNGUIDED, compare=False, repr=False)
 
     def __str__(self) -> str:
         """In words."""
@@ -23,35 +27,21 @@ class Batch:
 
     scheduler: str
     seeds: range
+    guidance: Guidance = field(default=UNGUIDED, compare=False, repr=False)
 
     def way(self, seed: int) -> Way:
         """One of them."""
-        return Way(self.scheduler, seed)
+        return Way(self.scheduler, seed, self.guidance)
 
 
-MIX = ("random-walk",)
-
-
-def limited(batches: Iterable[Batch], schedules: int | None) -> Iterator[Batch]:
+def limited(turns: Iterable[Turn], schedules: int | None) -> Iterator[Turn]:
     """Up to so many schedules."""
-    for batch in batches:
+    for turn in turns:
         if schedules is None:
-            yield batch
+            yield turn
             continue
         if schedules <= 0:
             return
-        part = batch.seeds[:schedules]
+        part = turn.seeds[:schedules]
         schedules -= len(part)
-        yield Batch(batch.scheduler, part)
-
-
-def batches(
-    seed: int, schedulers: Sequence[str] = MIX, size: int = 16, most: int = 128
-) -> Iterator[Batch]:
-    """Without end: each policy in turn, in batches that grow, so that news come early."""
-    yield Batch("round-robin", range(1))
-    while True:
-        for scheduler in schedulers:
-            yield Batch(scheduler, range(seed, seed + size))
-        seed += size
-        size = min(size * 2, most)
+        yield replace(turn, seeds=part)

@@ -104,7 +104,7 @@ class Explorer(Closing):
 
     def _driven(self, seed: int, scheduler: str, guidance: Guidance, *, detect: bool) -> Surveyed:
         ran = self.run(seed=seed, scheduler=scheduler, guidance=guidance, detect=detect)
-        return Surveyed(np.array([_row(seed, ran)], dtype=SURVEY_ROW), ran.found, ran.shown, ran)
+        return surveyed(seed, ran)
 
     def _part(
         self, seeds: range, scheduler: str, guidance: Guidance, *, detect: bool
@@ -132,6 +132,11 @@ class Explorer(Closing):
     def close(self) -> None:
         """End the server."""
         self._server.close()
+
+
+def surveyed(seed: int, ran: Ran) -> Surveyed:
+    """A single run as a survey tells it."""
+    return Surveyed(np.array([_row(seed, ran)], dtype=SURVEY_ROW), ran.found, ran.shown, ran)
 
 
 def _row(seed: int, ran: Ran) -> tuple[int, ...]:
