@@ -30,8 +30,7 @@ def failure_of(ending: Ending, ran: Ran, endings: Endings, tracer: Tracer) -> It
             world=World.THREADS,
             kind=_KINDS.get(ending.how, Kind.FAILURE),
             operations=_operations(ending, ran, tracer),
-            consequence=_consequence(ending, endings),
-            explanation=(_consequence(ending, endings),),
+            consequence=consequence(ending, endings),
             sources=(Source("eitherway"),),
         )
     )
@@ -40,7 +39,8 @@ def failure_of(ending: Ending, ran: Ran, endings: Endings, tracer: Tracer) -> It
 _OF_A_DEADLOCK = (Kind.DEADLOCK, Kind.LOST_WAKEUP)
 
 
-def _consequence(ending: Ending, endings: Endings) -> str:
+def consequence(ending: Ending, endings: Endings) -> str:
+    """How often it was so, of the schedules so far."""
     total, count = sum(endings.count.values()), endings.count[ending]
     often = "in every one of" if count == total else f"in {count:,} of"
     return f"{_WORDS[ending.how]}{_code(ending)} {often} {total:,} schedules."

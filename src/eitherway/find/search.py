@@ -16,7 +16,7 @@ from eitherway.find.candidates import Candidate, Candidates, FoundKind
 from eitherway.find.confirm import Opinion, Tracer
 from eitherway.find.crew import Crew
 from eitherway.find.endings import Ending, Endings
-from eitherway.find.failures import failure_of
+from eitherway.find.failures import consequence, failure_of
 from eitherway.find.ways import Batch, Way, limited
 from eitherway.model.finding import Confidence, Finding
 from eitherway.recording.store import Store
@@ -80,6 +80,7 @@ class Search(Closing):
         self._launch = launch
         self._store = store
         self._candidates = Candidates()
+        self._failures: dict[str, Ending] = {}  # by the id of their finding
         self._measured = SHOWN_NOTHING  # by the last run
         self._order_next = 1  # schedules: ever fewer show a new order of locks
         self.recordings: list[str] = []  # that show something, by name
@@ -107,6 +108,7 @@ class Search(Closing):
                         break
             except KeyboardInterrupt:
                 self.progress.interrupted = True
+        self._count_failures()
         return self.progress
 
     def _batches(self, turns: Iterable[Turn]) -> Iterator[Batch]:
@@ -197,8 +199,16 @@ class Search(Closing):
             self._keep(opinion.findings, ran)
 
     def _tell_failure(self, ending: Ending, ran: Ran) -> None:
-        endings = self.progress.endings
-        self._keep(failure_of(ending, ran, endings, self._tracer), ran)
+        found = tuple(failure_of(ending, ran, self.progress.endings, self._tracer))
+        self._keep(found, ran)
+        self._failures.update({finding.id: ending for finding in found if finding.consequence})
+
+    def _count_failures(self) -> None:
+        """How often each was seen is known at the end."""
+        progress = self.progress
+        for number, ending in self._failures.items():
+            words = consequence(ending, progress.endings)
+            progress.findings[number] = replace(progress.findings[number], consequence=words)
 
     def _keep(self, findings: Iterable[Finding], ran: Ran) -> None:
         new = [finding for finding in findings if finding.id not in self.progress.findings]
