@@ -25,13 +25,8 @@ REPLAYED = [p for p in PROGRAMS if "\n// replayed\n" in p.read_text(encoding="ut
 SEEDS = range(10)
 # Some that wait in every way there is, by looking too.
 FEW = (
-    "atomic_wait.cc",
-    "barrier.c",
-    "cond.c",
-    "rwlock.c",
-    "semaphore.c",
-    "spin.c",
-    "timers_posix.c",
+    *("atomic_wait.cc", "barrier.c", "cond.c", "rwlock.c", "semaphore.c", "spin.c"),
+    *("stdio_locks.c", "timers_posix.c", "../shapes/busy_flags.c", "../shapes/dining.c"),
 )
 OTHERS = ("depth-first", "pct", "pos", "surw")  # beside those that all programs run under
 GIVE_UP = 60  # seconds: a program that hangs has failed; none of them needs one

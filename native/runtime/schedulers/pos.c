@@ -7,12 +7,23 @@
 #include "../patience.h"
 #include "policy.h"
 
-static uint64_t state;
+// Decisions after which all priorities are drawn anew. Where several threads wait by looking, each
+// look has a new priority, and one that is very low would wait for them for ever.
+#define HOLDS 1000
+
+// Priorities: at random from HIGH on, below it those of threads that seem to wait, each lower than
+// the last.
+#define HIGH (1ull << 62)
+
+static uint64_t state, lowest;
+static uint32_t decisions;
 static struct ew_about happened; // since the last decision
 
 static void start(uint64_t seed, const struct ew_tuning *tuning) {
     (void)tuning;
     state = seed;
+    lowest = HIGH;
+    decisions = 0;
     happened = (struct ew_about){0};
     ew_patience_begin();
 }
@@ -27,17 +38,18 @@ static bool conflicts(const struct ew_about *one, const struct ew_about *other) 
 static void draw(const struct ew_decision *decision) {
     if (decision->why != EW_WHY_ACCESS)
         ew_self->priority = 0;
+    bool all = ++decisions % HOLDS == 0;
     for (uint32_t i = 0; i < decision->count; i++) {
         struct ew_thread *thread = decision->ready[i];
-        if (!thread->priority || (thread != ew_self && conflicts(&happened, &thread->about)))
-            thread->priority = (ew_random(&state) >> 1) + 2;
+        if (all || !thread->priority || (thread != ew_self && conflicts(&happened, &thread->about)))
+            thread->priority = HIGH + (ew_random(&state) >> 2);
     }
 }
 
 static uint32_t next(const struct ew_decision *decision) {
     draw(decision);
     if (ew_seems_to_wait(decision))
-        ew_self->priority = 1;
+        ew_self->priority = --lowest;
     uint32_t best = ew_highest(decision);
     happened = decision->ready[best]->about;
     return best;
