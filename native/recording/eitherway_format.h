@@ -425,7 +425,7 @@ struct ew_member {
   uint32_t follows; /* In a replay: slot of the recorded process that it does again. */
   uint64_t identity; /* Of what it was started with: a hash of its arguments; 0: it was forked. */
   uint32_t taken; /* In a replay: 1 when somebody follows the recorded process of this slot. */
-  uint32_t reserved; /* 0. */
+  uint32_t waiting; /* 1 while it can do nothing until something comes from outside. */
 };
 _Static_assert(sizeof(struct ew_member) == 48, "member");
 _Static_assert(offsetof(struct ew_member, parent) == 0, "member.parent");
@@ -438,7 +438,7 @@ _Static_assert(offsetof(struct ew_member, status) == 24, "member.status");
 _Static_assert(offsetof(struct ew_member, follows) == 28, "member.follows");
 _Static_assert(offsetof(struct ew_member, identity) == 32, "member.identity");
 _Static_assert(offsetof(struct ew_member, taken) == 40, "member.taken");
-_Static_assert(offsetof(struct ew_member, reserved) == 44, "member.reserved");
+_Static_assert(offsetof(struct ew_member, waiting) == 44, "member.waiting");
 
 /* How far the run has come. */
 struct ew_schedule_head {

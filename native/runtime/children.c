@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for child processes: other threads run meanwhile.
+#include "debts.h"
 #include "family.h"
 #include "input.h"
 #include "pids.h"
@@ -71,6 +72,10 @@ static void end_again(pid_t told, int status, bool kept) {
         ew_family_until_became(child);
         raw3(SYS_kill, child, SIGKILL, 0);
     }
+    long end = raw3(SYS_pidfd_open, child, 0, 0);
+    if (end >= 0)
+        ew_debts_until_readable((int)end);
+    raw1(SYS_close, end);
     raw6(SYS_waitid, P_PID, child, (long)&info, WEXITED | (kept ? WNOWAIT : 0), 0, 0);
 }
 

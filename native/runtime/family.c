@@ -42,9 +42,9 @@ static struct family given = {.place = PLACE + (1ul << 36)};
 
 static struct slot own_slot; // of a process that is in no family
 static struct slot *own = &own_slot;
-static struct ew_options *told; // to this process, to be handed on; NULL before the run begins
-static uint32_t created;        // processes and programs so far
-static struct slot *next;       // of the process that is being forked
+static struct ew_options *told; // to this process, to be handed on
+static bool begun;
+static uint32_t created; // processes and programs so far
 static uint64_t identity;
 static const char *program;
 static size_t program_size;
@@ -179,11 +179,6 @@ static void at_exit(int status, void *argument) {
     ew_family_ended(0, (status & 0xFF) << 8);
 }
 
-void ew_family_start(int count, char **arguments) {
-    describe(count, arguments);
-    on_exit(at_exit, NULL);
-}
-
 static uint32_t number_of(const struct slot *slot) {
     return noted.head ? (uint32_t)(slot - noted.slots) : NONE;
 }
@@ -227,6 +222,7 @@ static struct slot *claim(uint32_t parent, uint32_t ordinal, uint64_t of) {
     slot->member.ordinal = ordinal;
     slot->member.follows = NONE;
     slot->member.identity = of;
+    slot->member.pid = of ? (uint32_t)raw1(SYS_getpid, 0) : 0;
     __atomic_store_n(&slot->member.state, BEGAN, __ATOMIC_RELEASE);
     return slot;
 }
@@ -314,24 +310,44 @@ static void settle_seed(uint32_t again) {
         told->seed = mix(mix(told->seed, identity), again);
 }
 
-void ew_family_begin(struct ew_options *options) {
-    told = options;
-    noted.path = kept(path_of_noted, options->family);
-    given.path = kept(path_of_given, options->given);
-    if (!noted.path) {
-        told->seed = options->ordinal ? mix(told->seed, identity) : told->seed;
+// Claims a slot as early as can be: who is waited for until it has finished must be seen to be
+// here.
+static void enter(void) {
+    noted.path = kept(path_of_noted, told->family);
+    given.path = kept(path_of_given, told->given);
+    if (!noted.path)
         return;
-    }
     int descriptor = noted.head ? -1 : open_memory(&noted, true);
     if (!noted.head)
         map_slots(&noted, descriptor, true);
-    if (!(own = claim(options->parent, options->ordinal, identity)))
-        ew_cannot("more processes than one run may have (4,096)");
+    if (!(own = claim(told->parent, told->ordinal, identity)))
+        ew_cannot("the run has as many processes as it may have");
     if (!noted.area || own != noted.slots)
         map_area(&noted, descriptor < 0 ? descriptor = open_memory(&noted, true) : descriptor,
                  number_of(own), true);
     if (descriptor >= 0)
         raw1(SYS_close, descriptor);
+}
+
+void ew_family_start(struct ew_options *options, int count, char **arguments) {
+    describe(count, arguments);
+    on_exit(at_exit, NULL);
+    if (options->server >= 0)
+        return; // those that it forks are the members
+    told = options;
+    enter();
+}
+
+void ew_family_begin(struct ew_options *options) {
+    if (!told) {
+        told = options;
+        enter();
+    }
+    begun = true;
+    if (!noted.path) {
+        told->seed = options->ordinal ? mix(told->seed, identity) : told->seed;
+        return;
+    }
     settle_seed(own->member.again = earlier(own));
     note();
     ew_input_tell(EW_INPUT_PROGRAM, program, program_size);
@@ -342,38 +358,41 @@ bool ew_family_leads(void) {
 }
 
 bool ew_family_forking(void) {
-    created++;
-    next = noted.head ? claim(number_of(own), created, 0) : &own_slot;
-    if (next)
+    struct ew_life *life = &ew_self->life;
+    life->forks_as = ++created;
+    life->forks = noted.head ? claim(number_of(own), created, 0) : &own_slot;
+    if (life->forks)
         return true;
-    ew_report("fork", "refused: a run may have 4,096 processes");
+    ew_report("fork", "refused: the run has as many processes as it may have");
     errno = EAGAIN;
     return false;
 }
 
 // The child may not have come so far yet.
 void ew_family_fork_made(pid_t child) {
+    struct slot *slot = ew_self->life.forks;
     if (child < 0)
-        next->member.state = NEVER;
+        slot->member.state = NEVER;
     else
-        next->member.pid = (uint32_t)child;
+        slot->member.pid = (uint32_t)child;
 }
 
 static void move_in(void) {
     int descriptor = open_memory(&noted, true);
     map_area(&noted, descriptor, number_of(own), true);
     raw1(SYS_close, descriptor);
-    note();
 }
 
 void ew_family_forked(void) {
-    if (!told)
-        return; // the run has yet to begin, in both
-    told->seed = mix(told->seed, created);
+    own = ew_self->life.forks;
     created = 0;
-    own = next;
     if (noted.head)
         move_in();
+    if (!begun)
+        return; // in both the run has yet to begin
+    told->seed = mix(told->seed, ew_self->life.forks_as);
+    if (noted.head)
+        note();
     else
         ew_schedule_forked();
     ew_guide_forked();
@@ -434,6 +453,38 @@ void ew_family_becoming(bool becomes) {
 }
 
 // --- numbers and ends
+
+void ew_family_waiting(bool waits) {
+    own->member.waiting = waits;
+}
+
+// Its state is behind its name: "123 (name) S "; 0: it is gone.
+static char state_of(uint32_t process) {
+    char line[128], path[EW_FAMILY_PATH];
+    stpcpy(number(path, "/proc/", process), "/stat");
+    long fd = raw3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
+    long length = fd < 0 ? 0 : raw3(SYS_read, fd, (long)line, sizeof line - 1);
+    raw1(SYS_close, fd);
+    line[length > 0 ? length : 0] = 0;
+    const char *name_end = strrchr(line, ')');
+    return name_end ? name_end[2] : 0;
+}
+
+// One that became another program may be on its way to be one of us again; and who has said how it
+// ends has yet to do it.
+static bool is_busy(const struct ew_member *one) {
+    char state = one->pid ? state_of(one->pid) : 0;
+    if (!state || state == 'Z' || state == 'X')
+        return false;
+    return one->state == BECAME ? state == 'R' || state == 'D' : !one->waiting;
+}
+
+bool ew_family_busy(void) {
+    for (uint32_t i = 0; i < used(&noted); i++)
+        if (is_busy(&noted.slots[i].member))
+            return true;
+    return false;
+}
 
 void ew_family_numbers(pid_t told_number, pid_t own_number) {
     own->member.told = (uint32_t)told_number;

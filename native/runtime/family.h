@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 // What the program was started with, before anything else.
-void ew_family_start(int count, char **arguments);
+void ew_family_start(struct ew_options *options, int count, char **arguments);
 
 // Where others find what this process has open; into EW_FAMILY_PATH bytes.
 #define EW_FAMILY_PATH 64
@@ -46,6 +46,8 @@ struct ew_found_row *ew_family_row(void);
 void ew_family_found_again(void);
 void ew_family_forgot(void); // the past: see clocks.c
 
+void ew_family_waiting(bool waits);            // this process, for nothing but the outside
+bool ew_family_busy(void);                     // whether some process of those held is at work
 void ew_family_numbers(pid_t told, pid_t own); // of this process
 void ew_family_ended(pid_t own, int status);   // that of a member, or this process if 0
 pid_t ew_family_own(pid_t told);               // 0: no member

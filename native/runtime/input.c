@@ -35,6 +35,7 @@ static void note(enum ew_input_kind kind, const void *data, size_t size) {
     char *at = items + head->size;
     memcpy(at, &item, sizeof item);
     memcpy(at + sizeof item, data, size);
+    memset(at + sizeof item + size, 0, padded(size) - size); // another run may have been there
     head->size += sizeof item + padded(size);
 }
 

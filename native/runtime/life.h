@@ -23,6 +23,9 @@ struct ew_life {
     size_t memory_size;
     uintptr_t *frames; // its own shadow; the one in use may be a coroutine's
 
+    void *forks;       // family.c: the slot of the process that it is forking
+    uint32_t forks_as; // and which one of ours that is; others may fork meanwhile, in handlers
+
     bool attention;     // a signal or a cancellation may be waiting for it: see ew_attend
     bool first;         // runs on the stack that the kernel made
     bool handler_helps; // blocked in something that the handler of a signal can end

@@ -4,6 +4,7 @@
 #include "deciding.h"
 #include "descriptors.h"
 #include "due.h"
+#include "family.h"
 #include "guide.h"
 #include "races.h"
 #include "runtime.h"
@@ -277,10 +278,14 @@ static EW_COLD void idle(void) {
     int64_t left = due == EW_NEVER ? -1 : due - ew_elapsed();
     bool outside = ew_outside_waited_for() || (due == EW_NEVER && ew_handler_may_help());
     outside = outside && !is_timer_alone(due);
-    if (outside)
+    if (outside) {
         ew_schedule_waits();
-    if (outside && look_outside(due != EW_NEVER && left < 0 ? 0 : left))
-        return;
+        ew_family_waiting(due == EW_NEVER);
+        bool seen = look_outside(due != EW_NEVER && left < 0 ? 0 : left);
+        ew_family_waiting(false);
+        if (seen)
+            return;
+    }
     if (due == EW_NEVER)
         deadlock();
     ew_clock_jump(due);

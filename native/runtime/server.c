@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define DESCRIPTORS_MAX 6
@@ -148,11 +149,49 @@ static void become(const struct request *request, struct ew_options *options) {
     options->given = replays ? request->given : NULL;
 }
 
+// The kernel's list, "123 456 ".
+static void kill_children(void) {
+    static const char path[] = "/proc/thread-self/children";
+    char text[4096];
+    long fd = raw3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
+    long length = fd < 0 ? 0 : raw3(SYS_read, fd, (long)text, sizeof text), pid = 0;
+    raw1(SYS_close, fd);
+    for (long i = 0; i < length; i++) {
+        if (text[i] >= '0' && text[i] <= '9') {
+            pid = pid * 10 + (text[i] - '0');
+        } else if (pid) {
+            raw3(SYS_kill, pid, SIGKILL, 0);
+            pid = 0;
+        }
+    }
+}
+
+#define PATIENCE 5000 // milliseconds that those have who are still at work
+#define QUIET 5       // looks in a row: who starts a program may seem to rest for a moment
+
+// What a run left behind has become ours. Those who are at work may finish; then all are ended.
+static void end_family(uint32_t pid) {
+    int patience = PATIENCE, quiet = 0;
+    for (;;) {
+        long ended = raw6(SYS_wait4, -1, 0, WNOHANG, 0, 0, 0);
+        if (ended == -ECHILD)
+            return;
+        if (ended > 0)
+            continue;
+        quiet = ew_family_busy() ? 0 : quiet + 1;
+        if (patience-- > 0 && quiet < QUIET && raw3(SYS_poll, 0, 0, 1) == 0)
+            continue;
+        raw3(SYS_kill, -(long)pid, SIGKILL, 0);
+        kill_children();
+        raw6(SYS_wait4, -1, 0, 0, 0, 0, 0);
+    }
+}
+
 static uint32_t wait_for(uint32_t pid, struct rusage *usage) {
     uint32_t status = 0;
     while (raw6(SYS_wait4, pid, (long)&status, 0, (long)usage, 0, 0) == -EINTR)
         ;
-    raw3(SYS_kill, -(long)pid, SIGKILL, 0); // whatever it left behind
+    end_family(pid);
     return status;
 }
 
@@ -255,6 +294,7 @@ static bool serve_survey(const struct request *request, struct ew_options *optio
 void ew_serve(int socket, struct ew_options *options) {
     EW_LARGE static struct request request;
     control = socket;
+    raw6(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0, 0);
     struct ew_control_hello hello = {.pid = (uint32_t)raw1(SYS_getpid, 0), .world = 1};
     if (options->guided >= 0) {
         ew_guide_hold(options->guided);

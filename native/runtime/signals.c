@@ -238,7 +238,7 @@ void ew_signals_end(struct ew_thread *thread) {
 // What others send; and faults, lest nobody is told how the program ended.
 #define SENT                                                                                       \
     (BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGTERM) | BIT(SIGUSR1) | BIT(SIGUSR2) |       \
-     BIT(SIGALRM) | BIT(STOP))
+     BIT(SIGALRM) | BIT(SIGPIPE) | BIT(STOP))
 
 void ew_signals_record(void) {
     recorded = SENT | EW_FAULTS;

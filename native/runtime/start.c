@@ -80,7 +80,7 @@ static void start(int count, char **arguments, char **environment) {
     if (text)
         memset(text, ':', strlen(text)); // not the program's affair, and other in every run
     if (options.family || options.server >= 0)
-        ew_family_start(count, arguments);
+        ew_family_start(&options, count, arguments);
     ew_threads_start(&first_thread);
     ew_specific_start(&first_thread);
     ew_stdio_start();

@@ -6,6 +6,7 @@
 // to libc: it reads some while it holds locks of its own (time zones, users), and nobody may run
 // then.
 #include "input.h"
+#include "signals.h"
 #include "stream.h"
 #include "transfer.h"
 
@@ -67,10 +68,23 @@ static ssize_t stream_read(FILE *stream, void *buffer, ssize_t size) {
     return read(stream->_fileno, buffer, (size_t)size);
 }
 
+// In a replay who read it then may have gone already, and that is no error.
+static ssize_t write_again(FILE *stream, const void *data, ssize_t size) {
+    int flags = stream->_flags;
+    ew_signal_swallowed = SIGPIPE;
+    ssize_t done = libc_write(stream, data, size);
+    ew_signal_swallowed = 0;
+    if (done == size || errno != EPIPE)
+        return done;
+    ew_signal_forget(SIGPIPE);
+    stream->_flags = flags;
+    return size;
+}
+
 // Byte for byte what libc's does, with our own write.
 static ssize_t stream_write(FILE *stream, const void *data, ssize_t size) {
     if (where(stream, true) != ELSEWHERE)
-        return libc_write(stream, data, size);
+        return (ew_replaying ? write_again : libc_write)(stream, data, size);
     BUSY(stream);
     ssize_t done = 0;
     while (done < size) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks, waits and calls.
 #include "transfer.h"
+#include "debts.h"
 #include "input.h"
 #include "polling.h"
 #include "threads.h"
@@ -111,6 +112,8 @@ long ew_transfer_call(const struct ew_transfer *transfer, long number, long b, l
 
 void ew_received(const struct ew_transfer *transfer, const struct iovec *parts, size_t count,
                  long length) {
+    if (transfer->outside && ew_replaying && length > 0)
+        ew_debt(transfer->fd, &transfer->status, length);
     for (size_t i = 0; transfer->outside && i < count && length > 0; i++) {
         size_t size = (size_t)length < parts[i].iov_len ? (size_t)length : parts[i].iov_len;
         ew_input(EW_INPUT_DATA, parts[i].iov_base, size, parts[i].iov_len);

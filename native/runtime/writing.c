@@ -25,8 +25,7 @@ static size_t total_of(const struct iovec *parts, size_t count) {
     return total;
 }
 
-// Output that does not wait is written in a replay too: as much as was taken then, however long
-// that takes now.
+// In a replay too: as much as was taken then, however long that takes now.
 static void write_again(int fd, const struct iovec *parts, size_t count, long length) {
     for (size_t i = 0; i < count && length > 0; i++) {
         const char *at = parts[i].iov_base;
@@ -35,7 +34,11 @@ static void write_again(int fd, const struct iovec *parts, size_t count, long le
         while (left > 0) {
             struct pollfd one = {fd, POLLOUT, 0};
             raw3(SYS_poll, (long)&one, 1, -1);
+            ew_signal_swallowed = SIGPIPE;
             long done = raw3(SYS_write, fd, (long)at, left);
+            ew_signal_swallowed = 0;
+            if (done == -EPIPE)
+                ew_signal_forget(SIGPIPE);
             if (done < 0 && done != -EAGAIN && done != -EINTR)
                 return;
             at += done > 0 ? done : 0;
@@ -97,6 +100,8 @@ static long attempt(struct ew_transfer *transfer, void *argument) {
     long done = call(transfer, writing, parts, count, !progress->done);
     if (transfer->outside && ew_replaying && done > 0 && ew_is_output(&transfer->status))
         write_again(transfer->fd, parts, count, done);
+    if (transfer->output && ew_replaying && done == -EPIPE)
+        return (long)total_of(parts, count); // who read it then may have gone already
     return done;
 }
 

@@ -110,6 +110,24 @@ def test_a_stripped_program_of_ours_runs(endless: Path, tmp_path: Path) -> None:
     assert eitherway(tmp_path, "replay").returncode == 0
 
 
+def test_a_script_is_run_for_what_it_starts(tmp_path: Path) -> None:
+    source = tmp_path / "empty.c"
+    source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    build(source, tmp_path / "ours")
+    script = tmp_path / "suite.sh"
+    script.write_text("#!/bin/sh\n./ours && ./ours\n", encoding="utf-8")
+    script.chmod(0o755)
+    refused = eitherway(tmp_path, "record", "--", "./suite.sh")
+    assert (refused.returncode, "--world threads" in refused.stderr) == (64, True)
+    done = eitherway(tmp_path, "record", "--world", "threads", "--verify", "--", "./suite.sh")
+    assert done.returncode == 0, done.stderr
+    assert "in 2 processes" in done.stderr
+    assert eitherway(tmp_path, "replay").returncode == 0
+    script.write_text("#!/bin/sh\ntrue\n", encoding="utf-8")
+    nothing = eitherway(tmp_path, "record", "--world", "threads", "--", "./suite.sh")
+    assert (nothing.returncode, "no program of ours" in nothing.stderr) == (65, True)
+
+
 def test_the_processes_world_is_not_there_yet(tmp_path: Path) -> None:
     done = eitherway(tmp_path, "record", "--world", "processes", "--", "/bin/true")
     assert (done.returncode, "not there yet" in done.stderr) == (69, True)

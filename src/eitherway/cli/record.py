@@ -21,8 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--world",
         choices=["threads", "processes"],
-        default="threads",
-        help="what is put in order: the threads of one program (default), or processes",
+        help="what is put in order: the threads of a program, also of those that a script or make "
+        "starts when threads is given; or processes (default: threads of a program of ours)",
     )
     parser.add_argument(
         "--seed", type=arguments.seed, default=0, metavar="N", help="which schedule (default: 0)"
@@ -65,7 +65,9 @@ def run(args: argparse.Namespace) -> int:
             instead="--world threads, with a program that eitherway cc built",
         )
     program = program_of(Launch.here(command))
-    if problem := classify(program).problem():
+    found = classify(program)
+    leads = args.world == "threads" and found.may_lead(command[0])
+    if not leads and (problem := found.problem()):
         raise problem
     source = source_of(0)
     given = running.stdin() if source is Source.GIVEN else b""
@@ -82,6 +84,8 @@ def run(args: argparse.Namespace) -> int:
             plan=plan,
             box=box,
         )
+        if leads and not ran.began:
+            raise found.nothing_of_ours()
         running.refuse_early_end(ran, program)
         recorded = Recorded(launch, ran, boxed=args.sandbox)
         path = save(recorded, store)

@@ -197,7 +197,10 @@ def ending(status: int) -> str:
 
 def amount(ran: "Ran") -> str:
     """How long a run was, in steps."""
-    return f"{ran.schedule.steps:,} steps with {len(ran.schedule.switches):,} decisions"
+    steps = sum(member.schedule.steps for member in ran.members)
+    decisions = sum(len(member.schedule.switches) for member in ran.members)
+    processes = f" in {len(ran.members):,} processes" if len(ran.members) > 1 else ""
+    return f"{steps:,} steps with {decisions:,} decisions{processes}"
 
 
 def tell_course(ran: "Ran", plan: "Plan", *, replay: bool = False) -> None:

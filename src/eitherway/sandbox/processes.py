@@ -41,6 +41,11 @@ def has_ended(process: int) -> bool:
     return _status(process)[:1] in ([], ["Z"], ["X"])
 
 
+def is_running(process: int) -> bool:
+    """Whether it is at work, or would be if there were a processor for it."""
+    return _status(process)[:1] in (["R"], ["D"])
+
+
 def _status(process: int) -> list[str]:
     """State, parent and so on; nothing for a process that is gone."""
     try:

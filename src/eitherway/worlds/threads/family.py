@@ -9,7 +9,7 @@ the way from the first one to it.
 import dataclasses
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -141,6 +141,22 @@ def read(descriptor: int) -> tuple[Member, ...]:
             numbers[slot] = len(members)
             members.append(found)
     return tuple(members)
+
+
+def count(descriptor: int) -> int:
+    """How many there were so far."""
+    return _used(descriptor)
+
+
+def at_work(descriptor: int, states: Collection[State]) -> list[int]:
+    """Numbers of those in these states who wait for nothing that has yet to come."""
+    numbers = []
+    for slot in range(_used(descriptor)):
+        data = content(descriptor, FAMILY_HEAD.size + slot * _SLOT, MEMBER.size)
+        _, _, _, pid, _, current, _, _, _, _, waiting = MEMBER.unpack(data)
+        if current in states and not waiting:
+            numbers.append(int(pid))
+    return numbers
 
 
 def waits(descriptor: int) -> int:

@@ -26,7 +26,7 @@ class Kind(Enum):
     BITS_32 = "is a 32-bit program; our runtime knows x86-64 only"
     FOREIGN = "is for another processor; our runtime knows x86-64 only"
     DAMAGED = "is a damaged ELF file"
-    SCRIPT = "is a script, which has no threads to control"
+    SCRIPT = "is a script and does not carry our runtime itself"
     NOT_EXECUTABLE = "is not executable"
     MISSING = "does not exist"
 
@@ -47,8 +47,23 @@ class Program(NamedTuple):
         if self.kind in (Kind.MISSING, Kind.NOT_EXECUTABLE, Kind.LIBRARY, Kind.OBJECT):
             return UsageError(words)
         if self.kind is Kind.SCRIPT:
-            return UsageError(words, fix="name the program that it starts, built by eitherway cc")
+            return UsageError(words, fix="--world threads, for the programs that it starts")
         return BadInput(words, fix=_FIXES.get(self.kind, _REBUILD))
+
+    def may_lead(self, word: str) -> bool:
+        """Whether it can be run, by this word of a command, for the sake of what it starts.
+
+        A script, or what is found by its name, such as make: a program that is named by its path
+        was meant to be ours itself.
+        """
+        return self.kind is Kind.SCRIPT or (self.kind is Kind.ORDINARY and "/" not in word)
+
+    def nothing_of_ours(self) -> Problem:
+        """Why a run that it led was for nothing."""
+        words = f"{self.path} {self.detail or self.kind.value}, and it started no program of ours"
+        return BadInput(
+            words, fix="build what it starts with CC='eitherway cc' CXX='eitherway c++'"
+        )
 
 
 _FIXES = {

@@ -4,6 +4,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eitherway.elf import build_id
+from eitherway.elf import ElfError, build_id
 from eitherway.errors import BadInput
 from eitherway.model import shape
 from eitherway.model.trace import Table, Trace
@@ -44,7 +45,7 @@ class Recorded:
 def save(recorded: Recorded, store: Store, trace: Trace | None = None) -> Path:
     """Keep a run in the store, with its trace if there is one; it becomes the latest."""
     with store.new() as slot:
-        with RecordingWriter(slot.path, _manifest(recorded.launch)) as writer:
+        with RecordingWriter(slot.path, _manifest(recorded)) as writer:
             members = recorded.ran.members
             schedule = writer.stream("schedule")
             for member in members:
@@ -106,38 +107,50 @@ def _home(path: Path) -> bytes:
     return f"{status.st_dev} {status.st_ino}".encode()
 
 
-def _manifest(launch: Launch) -> Manifest:
-    program = program_of(launch)
+def _manifest(recorded: Recorded) -> Manifest:
+    launch, members = recorded.launch, recorded.ran.members
+    files = [program_of(launch), *(member.program[0] for member in members if member.program)]
     return Manifest(
         world=World.THREADS,
         recorded_by="runtime",
         command=launch.command,
-        build_ids={program: identity(program)},
+        build_ids={file: identity(file) for file in dict.fromkeys(files) if Path(file).is_file()},
         host=Host.here(),
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
 
 
 def identity(program: str) -> str:
-    """The build-id; what was linked without one is known by all its bytes."""
+    """The build-id; what was linked without one, and scripts, are known by all their bytes."""
     path = Path(program)
-    return build_id(path) or hashlib.sha256(path.read_bytes()).hexdigest()
+    with suppress(ElfError):
+        if found := build_id(path):
+            return found
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _refuse_other_program(recording: Recording, launch: Launch) -> None:
     if not launch.command or "" in launch.command[:1]:
         raise BadInput(f"{recording.path} names no command")
-    program = program_of(launch)
-    recorded = recording.manifest.build_ids.get(program)
-    if not Path(program).exists():
-        raise BadInput(f"{recording.path} was recorded of {program}, which is gone")
-    if problem := classify(program).problem():
+    root = program_of(launch)
+    _refuse_missing(recording, root)
+    found = classify(root)
+    if (problem := found.problem()) and not (
+        found.may_lead(launch.command[0]) and is_made_here(recording)
+    ):
         raise problem
-    if recorded != identity(program):
-        raise BadInput(
-            f"{recording.path} was recorded of another build of {program}",
-            fix="record again, or go back to the build that was recorded",
-        )
+    for program in (root, *recording.manifest.build_ids):
+        _refuse_missing(recording, program)
+        if recording.manifest.build_ids.get(program) != identity(program):
+            raise BadInput(
+                f"{recording.path} was recorded of another build of {program}",
+                fix="record again, or go back to the build that was recorded",
+            )
+
+
+def _refuse_missing(recording: Recording, program: str) -> None:
+    if not Path(program).is_file():
+        raise BadInput(f"{recording.path} was recorded of {program}, which is gone")
 
 
 # --- what is told about the run as a whole

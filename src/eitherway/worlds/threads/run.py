@@ -14,12 +14,19 @@ from typing import Any
 
 from eitherway.errors import BadInput
 from eitherway.sandbox.box import Sandbox
-from eitherway.sandbox.processes import adopting, children, end_children
+from eitherway.sandbox.processes import (
+    adopting,
+    children,
+    descendants,
+    end_children,
+    has_ended,
+    is_running,
+)
 from eitherway.worlds.threads import family, guide
 from eitherway.worlds.threads.captured import Captured
 from eitherway.worlds.threads.course import Conductor, Course, Plan
 from eitherway.worlds.threads.driver import Popen
-from eitherway.worlds.threads.family import NOTHING_FOUND, Found, Member, places
+from eitherway.worlds.threads.family import NOTHING_FOUND, Found, Member, State, places
 from eitherway.worlds.threads.guide import SHOWN_NOTHING, UNGUIDED, Guidance, Shown
 from eitherway.worlds.threads.holding import held
 from eitherway.worlds.threads.launch import Launch, program_of
@@ -53,7 +60,7 @@ class Ran:
     @property
     def began(self) -> bool:
         """Whether a program of ours ever ran: the loader or a library's constructor may end it."""
-        return bool(self.members)
+        return any(member.inputs for member in self.members)
 
     @property
     def was_killed(self) -> bool:
@@ -176,6 +183,8 @@ def run(
         target = stack.enter_context(Started(process, number, memories.waits, show))
         course = Conductor(target, plan, launch, popen, replay=replay is not None).conduct()
         status = target.status
+        if _left(known, box) or family.count(memories.family) > 1:  # the list may lack one
+            target.linger(lambda: _at_work(memories, known, box), plan.grace)
         left = end_children(known) + (len(box.strays()) if box else 0)
         target.drain()
         ran = memories.ran(status, *target.written())
@@ -206,6 +215,25 @@ def options_of(
         return {"scheduler": scheduler, "seed": seed, **guidance.tuning, **looks}
     until = {"until": replay.schedule.reached} if replay.was_killed else {}
     return {"scheduler": "replay", **until, **looks}
+
+
+def _left(known: list[int], box: Sandbox | None) -> list[int]:
+    """Processes that have lost their parents, and so become ours or the sandbox's."""
+    return list(box.strays()) if box else [p for p in children(os.getpid()) if p not in known]
+
+
+def _at_work(memories: Memories, known: list[int], box: Sandbox | None) -> bool:
+    """Whether what the program left behind still has something to do.
+
+    Who is no member, or not any more, may become one, or start one, while it runs: it is looked at
+    first, for it becomes a member before it first rests. In a sandbox members have other numbers.
+    """
+    strays = [pid for each in _left(known, box) for pid in descendants(each)]
+    others = [] if box else family.at_work(memories.family, {State.BECAME})
+    if any(map(is_running, strays + others)):
+        return True
+    members = family.at_work(memories.family, {State.BEGAN, State.ENDED})
+    return not all(map(has_ended, strays if box and members else members))
 
 
 def _place(launch: Launch) -> dict[str, int]:

@@ -3,6 +3,7 @@
 
 import array
 import dataclasses
+import fcntl
 import os
 import select
 import signal
@@ -98,7 +99,7 @@ class Server(Closing):
         self._input = self._stack.enter_context(
             standard_input(launch.source, launch.stdin, live=False)
         )
-        self._outputs = [self._stack.enter_context(memory(name, b"")) for name in ("out", "err")]
+        self._outputs = [self._output(name) for name in ("out", "err")]
         try:
             self._receive(MessageType.HELLO, CONTROL_HELLO.size)
         except BaseException:
@@ -135,6 +136,12 @@ class Server(Closing):
             ended = CONTROL_ENDED.unpack(self._receive(MessageType.ENDED, CONTROL_ENDED.size))
         status = os.waitstatus_to_exitcode(ended[1])
         return dataclasses.replace(self._memories.ran(status, *self.written()), course=course)
+
+    def _output(self, name: str) -> int:
+        """Appended to: of memory, unlike files, the kernel does not lock where a writer stands."""
+        descriptor = self._stack.enter_context(memory(name, b""))
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_APPEND)
+        return descriptor
 
     # --- the run under way, as `Target` has it
 

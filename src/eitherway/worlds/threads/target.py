@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from time import monotonic
 from typing import Protocol
 
 from eitherway.closing import Closing
@@ -18,6 +19,8 @@ native/runtime/signals.h has it too. No program can block, ignore or handle it."
 
 Sink = Callable[[bytes], None]
 _AT_ONCE = 1 << 16  # bytes
+_LOOK_EVERY = 0.002  # seconds
+_QUIET = 5  # looks in a row
 
 
 class Target(Protocol):
@@ -101,6 +104,17 @@ class Started(Closing):
             if key.data is not None:
                 self._read(key)
         return any(key.fd == self._end for key, _ in ready)
+
+    def linger(self, busy: Callable[[], bool], seconds: float) -> None:
+        """Behind its end, hand on what others still write while they are busy, but no longer.
+
+        Who starts a program may seem to rest for a moment: so it is looked several times.
+        """
+        self._selector.unregister(self._end)
+        until, quiet = monotonic() + seconds, 0
+        while quiet < _QUIET and monotonic() < until:
+            quiet = 0 if busy() else quiet + 1
+            self.wait(_LOOK_EVERY)
 
     def drain(self) -> None:
         """Take what is still in the pipes: nobody is left who could write more."""
