@@ -16,6 +16,7 @@ MODULES = (
     "compiling",
     "switching",
     "schedules",
+    "policies",
     "costs",
     "replays",
 )
