@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for child processes: other threads run meanwhile.
 #include "debts.h"
+#include "descriptors.h"
 #include "family.h"
 #include "input.h"
 #include "pids.h"
+#include "sync.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,12 +54,32 @@ static uint32_t open_all(struct pollfd *polled, uint32_t room) {
     return count;
 }
 
+// Children may come while one waits for any.
+void ew_child_made(void) {
+    for (uint32_t i = 0; i < ew_thread_count(); i++) {
+        struct ew_thread *thread = ew_thread_at(i);
+        if (thread->state == EW_BLOCKED && thread->life.awaits_children)
+            ew_unblock(thread, false);
+    }
+}
+
+static void wait_on(struct pollfd *polled, uint32_t count, bool also_stops) {
+    ew_self->life.awaits_children = true;
+    if (also_stops)
+        ew_wait_elsewhere(EW_NEVER); // which no descriptor shows
+    else
+        ew_wait_outside(polled, count, EW_NEVER);
+    ew_self->life.awaits_children = false;
+}
+
 // One round of waiting; false when there is nothing to wait for that could be waited for.
-static bool wait_for_an_end(long pid) {
+static bool wait_for_an_end(long pid, int options) {
     struct pollfd polled[64];
     uint32_t count = pid > 0 ? open_one(ew_pid_real((pid_t)pid), polled) : open_all(polled, 64);
+    for (uint32_t i = 0; i < count; i++)
+        polled[i].fd = ew_out_of_the_way(polled[i].fd);
     if (count)
-        ew_wait_outside(polled, count, EW_NEVER);
+        wait_on(polled, count, options & (WUNTRACED | WCONTINUED));
     for (uint32_t i = 0; i < count; i++)
         raw1(SYS_close, polled[i].fd);
     ew_testcancel();
@@ -110,7 +133,7 @@ EW_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
             if (usage)
                 *usage = used;
         }
-        if (got || options & WNOHANG || !wait_for_an_end(pid))
+        if (got || options & WNOHANG || !wait_for_an_end(pid, options))
             return result(got);
         if (ew_interrupted(false))
             return result(-EINTR);
@@ -141,7 +164,7 @@ EW_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options) {
                 ended(seen.si_pid, status_of(&seen), options & WNOWAIT);
         }
         if (error || seen.si_pid || options & WNOHANG ||
-            !wait_for_an_end(type == P_PID ? (long)id : -1)) {
+            !wait_for_an_end(type == P_PID ? (long)id : -1, options)) {
             if (error == 0 && info)
                 *info = seen;
             return result(error);
@@ -149,4 +172,15 @@ EW_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options) {
         if (ew_interrupted(false))
             return result(-EINTR);
     }
+}
+
+// --- descriptors of processes
+
+EW_EXPORT int pidfd_open(pid_t pid, unsigned flags) {
+    return result(raw3(SYS_pidfd_open, ew_pid_real(pid), flags, 0));
+}
+
+EW_EXPORT int pidfd_send_signal(int process, int number, siginfo_t *info, unsigned flags) {
+    ew_point(EW_WHY_SYNC);
+    return result(raw6(SYS_pidfd_send_signal, process, number, (long)info, flags, 0, 0));
 }

@@ -2,6 +2,7 @@
 // fcntl and ioctl: what of them waits, copies a descriptor, or is told by the outside.
 #include "filelocks.h"
 #include "input.h"
+#include "sync.h"
 #include "transfer.h"
 
 #include <errno.h>
@@ -61,6 +62,25 @@ static long ask(int fd, unsigned long request, void *answer, size_t size) {
     if (result >= 0)
         ew_input(EW_INPUT_DATA, answer, size, size);
     return result;
+}
+
+// Until all is out that was written to a terminal.
+EW_EXPORT int tcdrain(int fd) {
+    int left = 0;
+    ew_testcancel();
+    for (;;) {
+        if (ioctl(fd, TIOCOUTQ, &left) < 0)
+            return -1;
+        if (left == 0)
+            break;
+        ew_wait_elsewhere(EW_NEVER);
+        ew_testcancel();
+        if (ew_interrupted(false))
+            return (int)ew_result(-EINTR);
+    }
+    if (ew_running && ew_replaying && ew_is_outside(fd))
+        return 0;
+    return (int)ew_result(raw3(SYS_ioctl, fd, TCSBRK, 1));
 }
 
 EW_EXPORT int ioctl(int fd, unsigned long request, ...) {

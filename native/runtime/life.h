@@ -26,10 +26,11 @@ struct ew_life {
     void *forks;       // family.c: the slot of the process that it is forking
     uint32_t forks_as; // and which one of ours that is; others may fork meanwhile, in handlers
 
-    bool attention;     // a signal or a cancellation may be waiting for it: see ew_attend
-    bool first;         // runs on the stack that the kernel made
-    bool handler_helps; // blocked in something that the handler of a signal can end
-    bool leaving;       // its function is over: no cancellation any more
+    bool attention;       // a signal or a cancellation may be waiting for it: see ew_attend
+    bool first;           // runs on the stack that the kernel made
+    bool awaits_children; // blocked until one of any ends
+    bool handler_helps;   // blocked in something that the handler of a signal can end
+    bool leaving;         // its function is over: no cancellation any more
 
     // tsan_annotations.c: regions that the thread is in
     struct ew_ignored {

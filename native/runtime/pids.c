@@ -3,6 +3,7 @@
 #include "pids.h"
 #include "family.h"
 #include "input.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -99,6 +100,8 @@ pid_t ew_pid_made(pid_t child) {
     ew_input(EW_INPUT_RESULT, &told, sizeof told, sizeof told);
     if (child > 0 && told != child)
         remember((pid_t)told, child);
+    if (child > 0)
+        ew_child_made();
     return (pid_t)told;
 }
 

@@ -30,6 +30,9 @@ void ew_donors_start(void);
 void ew_donors_forked(void);
 uint64_t ew_thread_pointer(void);
 
+// --- children.c
+void ew_child_made(void); // who waits for any looks again
+
 // --- processes.c
 void ew_processes_start(void);
 
