@@ -37,7 +37,7 @@ __attribute__((used)) void ew_loading_leave(void) {
     owner = NULL;
     ew_uninterrupted = false;
     ew_openmp_look();
-    if (UNLIKELY(ew_watched))
+    if (UNLIKELY(ew_tracing))
         ew_trace_modules();
     ew_wake_all(&owner);
 }
