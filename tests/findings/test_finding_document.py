@@ -252,8 +252,8 @@ JUNK = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
     st.text(max_size=5),
     st.just([]),
-    st.just({}),
-    st.just([{}]),
+    st.builds(dict),  # its own each time: they are changed in place
+    st.builds(lambda: [{}]),
     st.sampled_from(["EW-0123456789abcdef", "flip", "threads", "unjudged"]),
 )
 
