@@ -259,19 +259,24 @@ void ew_signals_forked(void) {
     follow_masks();
 }
 
+// Whoever started the program may have left it any signal ignored or blocked. What libc keeps for
+// itself a program could not set, nor do we take it over.
 static void read_action(int number) {
     struct kernel_action action = {0};
+    if (RESERVED & BIT(number))
+        return;
     raw6(SYS_rt_sigaction, number, 0, (long)&action, sizeof action.mask, 0, 0);
     ew_actions[number] = (struct ew_action){action.handler, action.mask, action.flags};
 }
 
 void ew_signals_start(struct ew_thread *first) {
-    raw6(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&first->life.mask, 8, 0, 0);
+    raw6(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&ew_kernel_mask, 8, 0, 0);
+    first->life.mask = ew_kernel_mask & ~NEVER_BLOCKED;
     first->life.other_stack.flags = SS_DISABLE;
     for (int i = 1; i <= SIGNALS; i++)
         read_action(i);
     counted = 1;
     count(first->life.mask, blockers, 1);
-    ew_kernel_mask = first->life.mask;
-    follow_action(SIGPIPE);
+    follow_masks();
+    follow_actions(BIT(SIGPIPE) | RESERVED);
 }

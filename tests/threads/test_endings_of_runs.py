@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs that do not end by themselves: brought to an end, kept up to there, and no process left."""
 
+import ctypes
 import os
 import select
 import signal
@@ -23,6 +24,7 @@ from eitherway.worlds.threads.target import STOP
 
 Program = Callable[[str], str]
 BEGUN = parse("output:begun")
+RT_SIGACTION, RT_SIGPROCMASK = 13, 14
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +47,29 @@ def test_a_run_out_of_time_is_kept_to_the_very_step(
     launch, ran = ended(program, how, Plan(timeout=0.2), scheduler=scheduler, seed=3)
     assert (ran.course.ended, ran.course.killed, ran.status) == (Ended.TIMEOUT, False, -STOP)
     assert ran.out.beginning == b"begun\n"
+    assert run(launch, replay=ran).differences(ran) == []
+
+
+@pytest.fixture(params=["ignored", "blocked"])
+def _left_by_whoever_started_us(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What libc keeps for itself, as raw calls can set it: daemons, containers and runners do."""
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    if request.param == "ignored":
+        ignore, before = (ctypes.c_ulong * 4)(1), (ctypes.c_ulong * 4)()
+        assert call(RT_SIGACTION, STOP, ignore, before, 8) == 0
+        yield
+        assert call(RT_SIGACTION, STOP, before, None, 8) == 0
+    else:
+        mask, before = (ctypes.c_ulong * 1)(1 << (STOP - 1)), (ctypes.c_ulong * 1)()
+        assert call(RT_SIGPROCMASK, signal.SIG_BLOCK, mask, before, 8) == 0
+        yield
+        assert call(RT_SIGPROCMASK, signal.SIG_SETMASK, before, None, 8) == 0
+
+
+@pytest.mark.usefixtures("_left_by_whoever_started_us")
+def test_a_run_is_stopped_whatever_its_starter_has_ignored_or_blocked(program: Program) -> None:
+    launch, ran = ended(program, "deaf", Plan(timeout=0.2), seed=3)
+    assert (ran.course.killed, ran.status) == (False, -STOP)
     assert run(launch, replay=ran).differences(ran) == []
 
 
