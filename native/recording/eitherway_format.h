@@ -47,9 +47,10 @@ enum ew_block_number {
   EW_BLOCK_THREAD_VALUES = 35, /* One value per event; missing altogether when none were asked for. */
   EW_BLOCK_THREAD_REGIONS = 36, /* Stacks and the heap, in the order in which they came to be. */
   EW_BLOCK_THREAD_CORRECTIONS = 38, /* Values that were told before they were written. */
+  EW_BLOCK_THREAD_MEMORY = 39, /* Blocks of the heap, mappings and thread-local storage, as they came and went. */
   EW_BLOCK_THREAD_ASKED = 37, /* One record: how deep the trace is. */
 };
-#define EW_BLOCK_LAST 38
+#define EW_BLOCK_LAST 39
 
 /* Control messages. */
 enum ew_message_number {
@@ -69,6 +70,8 @@ enum ew_op_number {
   EW_OP_LOAD = 1,
   EW_OP_STORE = 2,
   EW_OP_UPDATE = 3,
+  EW_OP_ALLOCATE = 4,
+  EW_OP_FREE = 5,
   EW_OP_ACQUIRE = 8,
   EW_OP_RELEASE = 9,
   EW_OP_WAIT = 16,
@@ -187,6 +190,23 @@ _Static_assert(offsetof(struct ew_thread_region, event) == 16, "thread_region.ev
 _Static_assert(offsetof(struct ew_thread_region, thread) == 20, "thread_region.thread");
 _Static_assert(offsetof(struct ew_thread_region, origin) == 24, "thread_region.origin");
 
+/* Memory that came to be, or was given back: what is there later is another object. */
+struct ew_thread_memory {
+  uint64_t address; /* First. */
+  uint64_t size; /* That were asked for. [bytes] */
+  uint32_t event; /* From which event on; of what was given back, after which. */
+  uint32_t site; /* Call site of who did it. */
+  uint32_t thread; /* Who. */
+  uint32_t what; /* 1: allocated; 2: freed; 3: mapped; 4: thread-local storage of a new thread. */
+};
+_Static_assert(sizeof(struct ew_thread_memory) == 32, "thread_memory");
+_Static_assert(offsetof(struct ew_thread_memory, address) == 0, "thread_memory.address");
+_Static_assert(offsetof(struct ew_thread_memory, size) == 8, "thread_memory.size");
+_Static_assert(offsetof(struct ew_thread_memory, event) == 16, "thread_memory.event");
+_Static_assert(offsetof(struct ew_thread_memory, site) == 20, "thread_memory.site");
+_Static_assert(offsetof(struct ew_thread_memory, thread) == 24, "thread_memory.thread");
+_Static_assert(offsetof(struct ew_thread_memory, what) == 28, "thread_memory.what");
+
 /* What of the run was asked for: the trace has nothing else. */
 struct ew_thread_asked {
   uint32_t depth; /* 0: synchronisation and lives of threads; 1: plain accesses too; 2: values too. */
@@ -243,12 +263,14 @@ _Static_assert(offsetof(struct ew_actor, native_id) == 16, "actor.native_id");
 
 /* One object. */
 struct ew_object {
-  uint32_t kind; /* String: mutex, heap, inode. */
+  uint32_t kind; /* String: mutex, heap block, inode. */
   uint32_t name; /* String. */
+  uint32_t stack; /* Stack: where it was allocated. */
 };
-_Static_assert(sizeof(struct ew_object) == 8, "object");
+_Static_assert(sizeof(struct ew_object) == 12, "object");
 _Static_assert(offsetof(struct ew_object, kind) == 0, "object.kind");
 _Static_assert(offsetof(struct ew_object, name) == 4, "object.name");
+_Static_assert(offsetof(struct ew_object, stack) == 8, "object.stack");
 
 /* The part [lo, hi) of an object. */
 struct ew_range {
@@ -392,7 +414,7 @@ struct ew_found_row {
   uint32_t thread; /* Of the later access. */
   uint32_t past_thread; /* Of the earlier one. */
   uint32_t slot; /* Which process. */
-  uint8_t kind; /* 1: race; 2: memory that was given back earlier, in order; 3: no thread can go on, and there is no access. */
+  uint8_t kind; /* 1: race; 2: memory that was given back earlier, in order; 3: no thread can go on, and there is no access; 4: a block is given back a second time; 5: what is given back never was a block. */
   uint8_t op; /* OpKind of the later access. */
   uint8_t past_op; /* OpKind of the earlier one: LOAD or STORE. */
   uint8_t reserved; /* 0. */
@@ -675,7 +697,7 @@ static inline uint32_t ew_record_size(uint32_t type) {
   switch (type) {
   case EW_BLOCK_STRINGS: return 4;
   case EW_BLOCK_ACTORS: return 24;
-  case EW_BLOCK_OBJECTS: return 8;
+  case EW_BLOCK_OBJECTS: return 12;
   case EW_BLOCK_RANGES: return 24;
   case EW_BLOCK_PLACES: return 32;
   case EW_BLOCK_STACKS: return 8;
@@ -691,6 +713,7 @@ static inline uint32_t ew_record_size(uint32_t type) {
   case EW_BLOCK_THREAD_VALUES: return 8;
   case EW_BLOCK_THREAD_REGIONS: return 32;
   case EW_BLOCK_THREAD_CORRECTIONS: return 16;
+  case EW_BLOCK_THREAD_MEMORY: return 32;
   case EW_BLOCK_THREAD_ASKED: return 40;
   default: return 0;
   }
@@ -722,6 +745,7 @@ static inline const char *ew_block_name(uint32_t type) {
   case EW_BLOCK_THREAD_VALUES: return "thread_values";
   case EW_BLOCK_THREAD_REGIONS: return "thread_regions";
   case EW_BLOCK_THREAD_CORRECTIONS: return "thread_corrections";
+  case EW_BLOCK_THREAD_MEMORY: return "thread_memory";
   case EW_BLOCK_THREAD_ASKED: return "thread_asked";
   default: return "";
   }

@@ -45,6 +45,7 @@ EW_EXPORT int pthread_barrier_destroy(pthread_barrier_t *handle) {
         ew_wait_elsewhere(EW_NEVER);
     while (!barrier->shared && barrier->inside)
         ew_wait(&barrier->inside, EW_NEVER);
+    ew_tell_destroyed(handle, sizeof *handle, PC);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clocks.h"
 #include "family.h"
+#include "objects.h"
 #include "shadow.h"
 
 #include <string.h>
@@ -110,68 +111,13 @@ static void give_clock(struct ew_thread *thread, const struct ew_vector *creator
         make_places();
 }
 
-// --- what objects know: by address, in a table that grows
-
-struct object {
-    uintptr_t address;
-    struct ew_vector *released; // lock: by the last writer; atomic: by the release sequence
-    struct ew_vector *shared;   // lock: by the readers since
-    struct ew_vector *woken;    // by all wakes
-};
-static struct object *objects;
-static uint32_t object_count, object_bits;
-
-static struct object *place_of(struct object *table, unsigned bits, uintptr_t address) {
-    uintptr_t at = address * 0x9E3779B97F4A7C15u >> (64 - bits);
-    while (table[at].address && table[at].address != address)
-        at = (at + 1) & ((1ul << bits) - 1);
-    return &table[at];
-}
-
-static void grow_objects(void) {
-    unsigned bits = object_bits ? object_bits + 1 : 10;
-    struct object *table = ew_pages(sizeof *table << bits);
-    for (size_t i = 0; object_bits && i < 1ul << object_bits; i++)
-        if (objects[i].address)
-            *place_of(table, bits, objects[i].address) = objects[i];
-    if (objects)
-        raw3(SYS_munmap, (long)objects, (long)(sizeof *objects << object_bits), 0);
-    objects = table;
-    object_bits = bits;
-}
-
-static struct object *object_at(const void *address) {
-    if (object_count * 2 >= (object_bits ? 1u << object_bits : 0))
-        grow_objects();
-    struct object *object = place_of(objects, object_bits, (uintptr_t)address);
-    if (!object->address) {
-        object->address = (uintptr_t)address;
-        object_count++;
-    }
-    return object;
-}
-
-static struct object *object_if_any(const void *address) {
-    struct object *object = object_bits ? place_of(objects, object_bits, (uintptr_t)address) : NULL;
-    return object && object->address ? object : NULL;
-}
-
-void ew_clocks_renew(const void *address) {
-    struct object *object = object_if_any(address);
-    if (!object)
-        return;
-    ew_vector_drop(&object->released);
-    ew_vector_drop(&object->shared);
-    ew_vector_drop(&object->woken);
-}
-
 // --- events; edges.py says the same of a trace
 
 static void learn(const struct ew_vector *what) {
     ew_vector_join(&times()->clock, what); // never moves: it has a place for every slot
 }
 
-static void acquire(const struct object *object, bool shared) {
+static void acquire(const struct ew_sync_object *object, bool shared) {
     if (!object)
         return;
     learn(object->released);
@@ -179,7 +125,7 @@ static void acquire(const struct object *object, bool shared) {
         learn(object->shared);
 }
 
-static void release(struct object *object, bool shared) {
+static void release(struct ew_sync_object *object, bool shared) {
     if (shared) {
         ew_vector_join(&object->shared, times()->clock);
     } else {
@@ -192,7 +138,7 @@ static void release(struct object *object, bool shared) {
 static struct ew_vector *last_wake; // while the last event was a wake that counts by itself
 static bool last_is_wake;
 
-static void wake(struct object *object, bool cumulative) {
+static void wake(struct ew_sync_object *object, bool cumulative) {
     ew_vector_join(&object->woken, times()->clock);
     last_is_wake = !cumulative;
     if (!cumulative)
@@ -205,7 +151,7 @@ void ew_clocks_woken(struct ew_thread *thread) {
         ew_vector_copy(&thread->times.woken, last_wake);
 }
 
-static void wait(const struct object *object) {
+static void wait(const struct ew_sync_object *object) {
     if (times()->woken)
         learn(times()->woken);
     else if (object)
@@ -216,13 +162,13 @@ void ew_clocks_event(unsigned op, unsigned flags, const void *object) {
     bool happened = !(flags & (EW_FLAG_FAILED | EW_FLAG_BLOCKED)), shared = flags & EW_FLAG_SHARED;
     last_is_wake = false;
     if (op == EW_OP_ACQUIRE && happened)
-        acquire(object_if_any(object), shared);
+        acquire(ew_object_if_any(object), shared);
     else if (op == EW_OP_RELEASE)
-        release(object_at(object), shared);
+        release(ew_object_at(object), shared);
     else if (op == EW_OP_WAKE)
-        wake(object_at(object), flags & EW_FLAG_CUMULATIVE);
+        wake(ew_object_at(object), flags & EW_FLAG_CUMULATIVE);
     else if (op == EW_OP_WAIT && happened)
-        wait(object_if_any(object));
+        wait(ew_object_if_any(object));
     ew_vector_drop(&times()->woken);
 }
 
@@ -263,7 +209,7 @@ void ew_clocks_release(unsigned op, const void *address, int order) {
     if (op == EW_OP_LOAD)
         return;
     const struct ew_vector *what = releases(order) ? times()->clock : times()->fenced;
-    struct object *object = what ? object_at(address) : object_if_any(address);
+    struct ew_sync_object *object = what ? ew_object_at(address) : ew_object_if_any(address);
     if (object && op == EW_OP_STORE)
         ew_vector_copy(&object->released, what);
     else if (object)
@@ -273,7 +219,7 @@ void ew_clocks_release(unsigned op, const void *address, int order) {
 }
 
 void ew_clocks_acquire(unsigned op, const void *address, int order) {
-    const struct object *object = object_if_any(address);
+    const struct ew_sync_object *object = ew_object_if_any(address);
     last_is_wake = false;
     ew_vector_drop(&times()->woken);
     if (op == EW_OP_STORE || !object || !object->released)
@@ -298,12 +244,6 @@ void ew_clocks_fence(int order) {
 
 // --- beginning, and beginning again
 
-static void forget_objects(void) {
-    for (size_t i = 0; object_bits && i < 1ul << object_bits; i++)
-        if (objects[i].address)
-            ew_clocks_renew((const void *)objects[i].address);
-}
-
 // Everything so far counts as known to everybody: races with it are missed, none is invented.
 static void begin_again(struct ew_thread *thread) {
     struct ew_times *mine = &thread->times;
@@ -320,7 +260,7 @@ static void begin_again(struct ew_thread *thread) {
 static EW_COLD void forget_history(void) {
     ew_family_forgot();
     ew_shadow_forget();
-    forget_objects();
+    ew_objects_forget();
     next_block = 1;
     for (uint32_t i = 0; i < free_count; i++)
         free_slots[i].last = 0;
@@ -342,5 +282,5 @@ void ew_clocks_forked(void) {
     if (!times()->clock)
         return;
     last_is_wake = false;
-    forget_objects();
+    ew_objects_forget();
 }

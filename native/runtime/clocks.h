@@ -39,6 +39,5 @@ void ew_clocks_release(unsigned op, const void *object, int order);
 void ew_clocks_fence(int order);
 void ew_clocks_woken(struct ew_thread *thread); // by the wake that was last told
 void ew_clocks_forget(struct ew_thread *thread);
-void ew_clocks_renew(const void *object); // it is a new one, whatever was there before
 
 #endif

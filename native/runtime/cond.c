@@ -104,6 +104,7 @@ EW_EXPORT int pthread_cond_destroy(pthread_cond_t *handle) {
     ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, handle, sizeof(pthread_cond_t));
     while (condition->inside)
         ew_wait(&condition->inside, EW_NEVER);
+    ew_tell_destroyed(handle, sizeof *handle, PC);
     return 0;
 }
 

@@ -384,6 +384,9 @@ void ew_on_signal(int number, siginfo_t *info, void *context) {
         arrive(info, context);
     } else if (has_handler && !blocked) {
         handle_now(info, context);
+    } else if (number == SIGABRT && handler == DEFAULT) {
+        ew_signals_release();
+        last(number); // of libc's own abort
     } else {
         ew_signal_thread(ew_self, info);
     }

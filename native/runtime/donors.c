@@ -5,7 +5,6 @@
 // exit. The carrier runs a green thread by loading the donor's thread pointer; everything in libc
 // that asks "who am I" then answers rightly. When a green thread is over, its donor's TLS is put
 // back as it was and serves again.
-#include "shadow.h"
 #include "threads.h"
 
 #include <dlfcn.h>
@@ -138,8 +137,8 @@ static void tls_reset(struct ew_donor *donor) {
         clear(at + blocks[i].image_size, blocks[i].size - blocks[i].image_size);
     }
     memcpy((char *)donor->fs - libc.offset, donor->libc_tls, libc.size);
-    if (ew_detecting)
-        ew_shadow_fresh(donor->fs - tls_size, tls_size, false);
+    if (UNLIKELY(ew_watched))
+        ew_tell_fresh(EW_MEMORY_THREAD_LOCAL, (const char *)donor->fs - tls_size, tls_size, NULL);
 }
 
 // TLS of libraries that were loaded at run time was allocated for the previous user, as ld.so does

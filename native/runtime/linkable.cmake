@@ -16,14 +16,30 @@ function(run)
   endif()
 endfunction()
 
+# What is to be X for the program is ew_takes_X in here, and our own calls of X are those of ew_own_X.
+execute_process(COMMAND ${NM} --defined-only --extern-only --format=posix ${ARCHIVE}
+  OUTPUT_VARIABLE symbols RESULT_VARIABLE status)
+string(REGEX MATCHALL "\new_takes_[^ ]+" taken "${symbols}")
+if(NOT status EQUAL 0 OR NOT taken)
+  message(FATAL_ERROR "${ARCHIVE}: cannot tell what it takes over")
+endif()
+list(TRANSFORM taken REPLACE "\new_takes_" "")
+list(TRANSFORM taken REPLACE "(.+)" "\\1 ew_own_\\1" OUTPUT_VARIABLE own)
+list(TRANSFORM taken REPLACE "(.+)" "ew_takes_\\1 \\1")
+list(JOIN own "\n" lines)
+file(WRITE ${OBJECT}.own "${lines}\n")
+list(JOIN taken "\n" lines)
+file(WRITE ${OBJECT}.taken "${lines}\n")
+
 # Groups become ordinary sections: the linker keeps one group of a name, and a program's own reference
 # to it must not end at a symbol that is local here.
 #
 # What our clean-up code calls of the unwinder goes through unwinding.S: a C program does not have it.
 run(${OBJCOPY} --redefine-sym _Unwind_Resume=ew_unwind_resume
-  --redefine-sym __gcc_personality_v0=ew_personality ${ARCHIVE} ${OBJECT}.a)
+  --redefine-sym __gcc_personality_v0=ew_personality --redefine-syms=${OBJECT}.own
+  ${ARCHIVE} ${OBJECT}.a)
 run(${LINKER} -r --force-group-allocation --whole-archive ${OBJECT}.a -o ${OBJECT})
-run(${OBJCOPY} --localize-hidden ${OBJECT})
+run(${OBJCOPY} --localize-hidden --redefine-syms=${OBJECT}.taken ${OBJECT})
 execute_process(COMMAND ${NM} --defined-only --extern-only --format=posix ${OBJECT}
   OUTPUT_VARIABLE symbols RESULT_VARIABLE status)
 string(REGEX MATCHALL "(^|\n)[^ ]+" names "${symbols}")

@@ -5,10 +5,12 @@
 // would stop the carrier. So whoever loads or unloads takes a lock of ours first, and is not
 // interrupted until it is done, unless a constructor waits by itself.
 #include "openmp.h"
+#include "shadow.h"
 #include "threads.h"
 #include "trace.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 
 bool ew_uninterrupted;
@@ -31,6 +33,44 @@ static void enter(void) {
     ew_uninterrupted = true;
 }
 
+// --- variables of libraries that are new: other memory may have lain there before
+
+struct modules {
+    unsigned long long ever; // loaded so far
+    unsigned count, new;     // in memory; the last ones in the list
+};
+
+static int count_module(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct modules *modules = argument;
+    (void)size;
+    modules->ever = info->dlpi_adds;
+    modules->count++;
+    return 0;
+}
+
+static int refresh_module(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct modules *modules = argument;
+    (void)size;
+    if (modules->count-- > modules->new)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD && part->p_flags & PF_W)
+            ew_shadow_fresh(info->dlpi_addr + part->p_vaddr, part->p_memsz, false);
+    }
+    return 0;
+}
+
+static unsigned long long loaded_ever;
+
+static void refresh(void) {
+    struct modules modules = {0};
+    dl_iterate_phdr(count_module, &modules);
+    modules.new = (unsigned)(modules.ever - loaded_ever);
+    loaded_ever = modules.ever;
+    dl_iterate_phdr(refresh_module, &modules);
+}
+
 __attribute__((used)) void ew_loading_leave(void) {
     if (!owner || --depth > 0)
         return;
@@ -39,6 +79,8 @@ __attribute__((used)) void ew_loading_leave(void) {
     ew_openmp_look();
     if (UNLIKELY(ew_tracing))
         ew_trace_modules();
+    if (UNLIKELY(ew_detecting))
+        refresh();
     ew_wake_all(&owner);
 }
 
@@ -89,4 +131,7 @@ void ew_loading_start(void) {
     if (!ew_real_dlopen || !ew_real_dlmopen || !real_dlclose)
         ew_cannot("libc lacks dlopen, dlmopen or dlclose");
     ew_openmp_look();
+    struct modules modules = {0};
+    dl_iterate_phdr(count_module, &modules);
+    loaded_ever = modules.ever;
 }

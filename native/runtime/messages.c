@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // recv and send with their kin. What comes through a socket can be descriptors, too.
 #include "placeholder.h"
+#include "sync.h"
 #include "writing.h"
 
 #include <errno.h>
@@ -89,7 +90,7 @@ static long receive_all(struct ew_transfer *transfer, struct receiving *receivin
     }
 }
 
-static long run(int fd, struct msghdr *message, int flags) {
+static long run(int fd, struct msghdr *message, int flags, const void *pc) {
     struct ew_transfer transfer;
     struct receiving receiving = {message, flags, 0, 0};
     for (size_t i = 0; i < message->msg_iovlen && message->msg_iovlen <= IOV_MAX; i++)
@@ -98,11 +99,12 @@ static long run(int fd, struct msghdr *message, int flags) {
                       !(flags & (MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE)));
     long got = receive_all(&transfer, &receiving);
     ew_transfer_end(&transfer);
+    ew_transferred(EW_OP_STORE, message->msg_iov, message->msg_iovlen, got, pc);
     return got;
 }
 
 EW_EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
-    return ew_result(run(fd, message, flags));
+    return ew_result(run(fd, message, flags, PC));
 }
 
 EW_EXPORT ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from,
@@ -112,7 +114,7 @@ EW_EXPORT ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct 
                              .msg_namelen = from && length ? *length : 0,
                              .msg_iov = &part,
                              .msg_iovlen = 1};
-    long got = run(fd, &message, flags);
+    long got = run(fd, &message, flags, PC);
     if (got >= 0 && from && length)
         *length = message.msg_namelen;
     return ew_result(got);
@@ -136,17 +138,17 @@ static void give_descriptors(const struct msghdr *message) {
     }
 }
 
-static ssize_t send_message(int fd, const struct msghdr *message, int flags) {
+static ssize_t send_message(int fd, const struct msghdr *message, int flags, const void *pc) {
     if (message->msg_iovlen > IOV_MAX)
         return ew_result(-EMSGSIZE);
     if (message->msg_control && ew_running && ew_is_outside(fd))
         give_descriptors(message);
-    return ew_result(
-        ew_write(fd, &(struct ew_writing){message->msg_iov, message->msg_iovlen, message, flags}));
+    return ew_result(ew_write(
+        fd, &(struct ew_writing){message->msg_iov, message->msg_iovlen, message, flags, pc}));
 }
 
 EW_EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
-    return send_message(fd, message, flags);
+    return send_message(fd, message, flags, PC);
 }
 
 EW_EXPORT ssize_t sendto(int fd, const void *buffer, size_t size, int flags,
@@ -157,7 +159,7 @@ EW_EXPORT ssize_t sendto(int fd, const void *buffer, size_t size, int flags,
                                          .msg_namelen = to ? length : 0,
                                          .msg_iov = &part,
                                          .msg_iovlen = 1},
-                        flags);
+                        flags, PC);
 }
 
 EW_EXPORT ssize_t send(int fd, const void *buffer, size_t size, int flags) {
@@ -175,7 +177,7 @@ EW_EXPORT int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int fla
     for (unsigned done = 0; done < count; done++) {
         bool go_on = done == 0 || !(flags & MSG_WAITFORONE);
         int own = (flags & ~MSG_WAITFORONE) | (go_on ? 0 : MSG_DONTWAIT);
-        long got = run(fd, &messages[done].msg_hdr, own);
+        long got = run(fd, &messages[done].msg_hdr, own, PC);
         if (got < 0)
             return done ? (int)done : (int)ew_result(got);
         messages[done].msg_len = (unsigned)got;
@@ -187,7 +189,7 @@ EW_EXPORT int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int fla
 
 EW_EXPORT int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags) {
     for (unsigned done = 0; done < count; done++) {
-        ssize_t sent = send_message(fd, &messages[done].msg_hdr, flags);
+        ssize_t sent = send_message(fd, &messages[done].msg_hdr, flags, PC);
         if (sent < 0)
             return done ? (int)done : -1;
         messages[done].msg_len = (unsigned)sent;

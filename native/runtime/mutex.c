@@ -226,10 +226,11 @@ EW_EXPORT int pthread_mutex_init(pthread_mutex_t *handle, const pthread_mutexatt
 
 EW_EXPORT int pthread_mutex_destroy(pthread_mutex_t *handle) {
     struct ew_mutex *mutex = (struct ew_mutex *)handle;
-    if (!is_robust(mutex))
-        return mutex->owner ? EBUSY : 0;
-    if (is_mine(mutex))
+    if (!is_robust(mutex) && mutex->owner)
+        return EBUSY;
+    if (is_robust(mutex) && is_mine(mutex))
         robust_drop(mutex); // its memory may be gone when this thread ends
+    ew_tell_destroyed(handle, sizeof *handle, PC);
     return 0;
 }
 

@@ -94,3 +94,8 @@ void ew_deadlocked(void) {
     row->thread = ew_self->id;
     row->kind = EW_FOUND_DEADLOCK;
 }
+
+void ew_freed_wrongly(const void *block, const void *pc, unsigned kind) {
+    const struct ew_access access = {(uintptr_t)block, 1, (uintptr_t)pc, EW_OP_FREE, false};
+    tell(&access, kind, 0, 0, EW_OP_STORE);
+}

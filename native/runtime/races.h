@@ -5,11 +5,19 @@
 
 #include "shadow.h"
 
-enum { EW_FOUND_RACE = 1, EW_FOUND_USE_AFTER_FREE, EW_FOUND_DEADLOCK };
+enum {
+    EW_FOUND_RACE = 1,
+    EW_FOUND_USE_AFTER_FREE,
+    EW_FOUND_DEADLOCK,
+    EW_FOUND_DOUBLE_FREE,
+    EW_FOUND_INVALID_FREE,
+};
 
 // The running thread's access conflicts with the past one of the entry, and nothing orders them.
 void ew_race(const struct ew_access *access, uint32_t entry, bool past_wrote);
 void ew_deadlocked(void); // no thread of the program can go on
 void ew_used_after_free(const struct ew_access *access);
+// The running thread gives back what was given back already, or never allocated.
+void ew_freed_wrongly(const void *block, const void *pc, unsigned kind);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // read and its kin.
+#include "sync.h"
 #include "transfer.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@ struct reading {
     size_t count;
     off_t offset; // -1: where the descriptor stands
     int flags;
+    const void *pc; // NULL: not the program's
 };
 
 static long attempt(struct ew_transfer *transfer, void *argument) {
@@ -33,19 +35,21 @@ static bool may_wait(const struct reading *reading) {
 }
 
 static ssize_t run(int fd, struct reading *reading) {
-    return ew_result(ew_transfer(fd, POLLIN, may_wait(reading), attempt, reading));
+    long got = ew_transfer(fd, POLLIN, may_wait(reading), attempt, reading);
+    ew_transferred(EW_OP_STORE, reading->parts, reading->count, got, reading->pc);
+    return ew_result(got);
 }
 
 EW_EXPORT ssize_t read(int fd, void *buffer, size_t size) {
-    return run(fd, &(struct reading){SYS_read, &(struct iovec){buffer, size}, 1, 0, 0});
+    return run(fd, &(struct reading){SYS_read, &(struct iovec){buffer, size}, 1, 0, 0, PC});
 }
 
 EW_EXPORT ssize_t readv(int fd, const struct iovec *parts, int count) {
-    return run(fd, &(struct reading){SYS_readv, parts, (size_t)count, 0, 0});
+    return run(fd, &(struct reading){SYS_readv, parts, (size_t)count, 0, 0, PC});
 }
 
 EW_EXPORT ssize_t pread64(int fd, void *buffer, size_t size, off64_t offset) {
-    return run(fd, &(struct reading){SYS_pread64, &(struct iovec){buffer, size}, 1, offset, 0});
+    return run(fd, &(struct reading){SYS_pread64, &(struct iovec){buffer, size}, 1, offset, 0, PC});
 }
 
 EW_EXPORT ssize_t pread(int fd, void *buffer, size_t size, off_t offset) {
@@ -54,7 +58,7 @@ EW_EXPORT ssize_t pread(int fd, void *buffer, size_t size, off_t offset) {
 
 EW_EXPORT ssize_t preadv64v2(int fd, const struct iovec *parts, int count, off64_t offset,
                              int flags) {
-    return run(fd, &(struct reading){SYS_preadv2, parts, (size_t)count, offset, flags});
+    return run(fd, &(struct reading){SYS_preadv2, parts, (size_t)count, offset, flags, PC});
 }
 
 EW_EXPORT ssize_t preadv2(int fd, const struct iovec *parts, int count, off_t offset, int flags) {
@@ -62,11 +66,15 @@ EW_EXPORT ssize_t preadv2(int fd, const struct iovec *parts, int count, off_t of
 }
 
 EW_EXPORT ssize_t preadv64(int fd, const struct iovec *parts, int count, off64_t offset) {
-    return run(fd, &(struct reading){SYS_preadv, parts, (size_t)count, offset, 0});
+    return run(fd, &(struct reading){SYS_preadv, parts, (size_t)count, offset, 0, PC});
 }
 
 EW_EXPORT ssize_t preadv(int fd, const struct iovec *parts, int count, off_t offset) {
     return preadv64(fd, parts, count, offset);
+}
+
+ssize_t ew_read_for_stream(int fd, void *buffer, size_t size) {
+    return run(fd, &(struct reading){SYS_read, &(struct iovec){buffer, size}, 1, 0, 0, NULL});
 }
 
 EW_EXPORT int eventfd_read(int fd, eventfd_t *value) {

@@ -253,11 +253,31 @@ int64_t ew_deadline_in(const struct timespec *length);
 // counts together with others, such as an arrival at a barrier, has EW_FLAG_CUMULATIVE.
 extern bool ew_watched; // somebody wants to be told
 void ew_tell(unsigned op, unsigned flags, const void *object, size_t size, const void *pc);
+// The same without being a use of the object, which nobody may destroy meanwhile.
+void ew_tell_order(unsigned op, unsigned flags, const void *object, size_t size, const void *pc);
+void ew_tell_destroyed(const void *object, size_t size, const void *pc); // a write to it
 void ew_forget_wake(void); // the running thread's next WAIT follows no single WAKE
 void ew_tell_atomic(unsigned op, const void *object, size_t size, const void *pc, int order);
 void ew_tell_fence(int order, const void *pc);
 void ew_tell_life(unsigned op, struct ew_thread *other, const void *pc);
 void ew_tell_access(unsigned op, const void *address, size_t size, const void *pc); // a plain one
+
+// Memory that comes and goes. What was done with it in an earlier life has nothing to do with this.
+struct ew_block_of {
+    const void *address;
+    size_t size;   // that was asked for
+    size_t usable; // at least that
+    const void *pc;
+};
+void ew_tell_allocated(const struct ew_block_of *block, bool mine); // written by whoever allocates
+void ew_tell_freed(const struct ew_block_of *block);
+enum ew_memory {
+    EW_MEMORY_ALLOCATED = 1,
+    EW_MEMORY_FREED,
+    EW_MEMORY_MAPPED,
+    EW_MEMORY_THREAD_LOCAL,
+};
+void ew_tell_fresh(enum ew_memory what, const void *address, size_t size, const void *pc);
 
 extern bool ew_detecting; // races are looked for
 void ew_detect(void);
@@ -270,6 +290,8 @@ void ew_trace_atomic(unsigned op, const void *object, size_t size, const void *p
 void ew_trace_fence(int order, const void *pc);
 void ew_trace_life(unsigned op, const struct ew_thread *other, const void *pc);
 void ew_trace_access(unsigned op, unsigned flags, const void *object, size_t size, const void *pc);
+void ew_trace_free(const void *block, size_t size, const void *pc, bool orders); // at any address
+void ew_trace_block(enum ew_memory what, const void *address, size_t size, const void *pc);
 int64_t ew_trace_silent_accesses(void); // plain accesses from now on that are not to be told
 void ew_trace_finish(void);
 void ew_trace_stop(void);  // from here on nothing is told

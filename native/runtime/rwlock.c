@@ -177,7 +177,8 @@ EW_EXPORT int pthread_rwlock_init(pthread_rwlock_t *handle,
 }
 
 EW_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *handle) {
-    (void)handle; // glibc's does not look whether it is held either
+    ew_tell_destroyed(handle, sizeof *handle,
+                      PC); // glibc's does not look whether it is held either
     return 0;
 }
 

@@ -87,7 +87,7 @@ EW_EXPORT int sem_init(sem_t *handle, int shared, unsigned value) {
 }
 
 EW_EXPORT int sem_destroy(sem_t *handle) {
-    (void)handle;
+    ew_tell_destroyed(handle, sizeof *handle, PC);
     return 0;
 }
 

@@ -79,6 +79,8 @@ static void clear_reads(struct ew_cell *cell, uint32_t bytes, bool atomic) {
 
 static void touch_freed(struct ew_cell *cell, const struct ew_access *access) {
     uint32_t by = cell->write;
+    if (by == EW_NOBODY)
+        return;
     *cell = (struct ew_cell){0}; // told once
     if (ew_entry_is_known(by))
         ew_used_after_free(access);
@@ -91,6 +93,8 @@ static EW_COLD void access_any(struct ew_cell *cell, uint32_t bytes,
     struct ew_past writes, reads;
     if (cell->read == EW_FREED)
         touch_freed(cell, access);
+    if (cell->read == EW_FREED)
+        return; // it is the allocator's
     ew_past_look(cell->write, &writes);
     check(&writes, bytes, access, true);
     if (access->op == EW_OP_LOAD) {
@@ -236,6 +240,19 @@ void ew_shadow_access(const struct ew_access *access) {
         ew_contest(access, raced_plain);
 }
 
+void ew_shadow_use(uintptr_t address, uintptr_t pc) {
+    struct ew_cell *cell = ew_cell_at(address & ~3ul);
+    uint32_t byte = 1u << (address & 3), mine = (ew_current & ~EW_BYTES) | EW_ATOMIC | byte;
+    uint32_t read = cell->read & ~EW_BYTES, write = cell->write;
+    bool alone = (cell->read & EW_BYTES & ~byte) == 0 && !(cell->read & EW_SET);
+    if (LIKELY(alone && !(write & (EW_SET | EW_ATOMIC)) && ew_entry_is_known(write) &&
+               (read == 0 || (read & EW_ATOMIC && ew_entry_is_known(read))))) {
+        cell->read = mine;
+        return;
+    }
+    ew_shadow_access(&(struct ew_access){address, 1, pc, EW_OP_LOAD, true});
+}
+
 bool ew_shadow_filtered;
 
 void ew_shadow_look(unsigned op, const void *address, size_t size, const void *pc) {
@@ -305,11 +322,23 @@ void ew_shadow_fresh(uintptr_t address, size_t size, bool mine) {
         fill(address, size, (struct ew_cell){mine ? ew_current : 0, 0});
 }
 
+// Without bytes, lest a hook take it for the running thread's own access.
 void ew_shadow_freed(uintptr_t address, size_t size) {
     if (size >= LARGE)
         discard(address, size);
     else
-        fill(address, size, (struct ew_cell){ew_current, EW_FREED});
+        fill(address, size, (struct ew_cell){ew_current & ~EW_BYTES, EW_FREED});
+}
+
+void ew_shadow_heap(uintptr_t block) {
+    fill(block - EW_HEAP_HEAD, 4, (struct ew_cell){EW_NOBODY, EW_FREED});
+}
+
+enum ew_heap ew_shadow_heap_at(uintptr_t block) {
+    const struct ew_cell *head = ew_cell_at(block - EW_HEAP_HEAD);
+    if (head->read != EW_FREED)
+        return EW_HEAP_UNKNOWN;
+    return head->write == EW_NOBODY ? EW_HEAP_LIVES : EW_HEAP_FREED;
 }
 
 void ew_shadow_forget(void) {

@@ -14,7 +14,8 @@
 #define EW_SET 0x80000000u
 #define EW_ATOMIC 0x40000000u
 #define EW_BYTES 15u
-#define EW_FREED UINT32_MAX // read of a cell whose memory was given back; its write says by whom
+#define EW_FREED UINT32_MAX  // read of a cell whose memory was given back; its write says by whom
+#define EW_NOBODY UINT32_MAX // its write, when it never was the program's
 
 struct ew_cell {
     uint32_t write, read;
@@ -43,6 +44,9 @@ struct ew_access {
 // An access to be checked against the past, and to become part of it.
 void ew_shadow_access(const struct ew_access *access);
 
+// An atomic look at the first byte of a lock, which most often its last owner has done.
+void ew_shadow_use(uintptr_t address, uintptr_t pc);
+
 // A plain one that a hook could not pass.
 void ew_shadow_look(unsigned op, const void *address, size_t size, const void *pc);
 extern bool ew_shadow_filtered; // some accesses are not to be looked at: annotations say which
@@ -56,6 +60,12 @@ void ew_shadow_write8(uintptr_t address, uintptr_t pc);
 // Fresh memory: nobody has touched it yet, but for the running thread if `mine`.
 void ew_shadow_fresh(uintptr_t address, size_t size, bool mine);
 void ew_shadow_freed(uintptr_t address, size_t size);
+
+// A block of the heap is known by the cell before it, of memory that is the allocator's.
+enum ew_heap { EW_HEAP_UNKNOWN, EW_HEAP_LIVES, EW_HEAP_FREED };
+#define EW_HEAP_HEAD 8 // bytes
+void ew_shadow_heap(uintptr_t block);
+enum ew_heap ew_shadow_heap_at(uintptr_t block);
 
 void ew_shadow_start(void);
 void ew_shadow_forget(void); // all of it

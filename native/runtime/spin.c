@@ -30,7 +30,7 @@ EW_EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int sharing) {
 }
 
 EW_EXPORT int pthread_spin_destroy(pthread_spinlock_t *lock) {
-    (void)lock;
+    ew_tell_destroyed((const void *)lock, sizeof *lock, PC);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "family.h"
 #include "guide.h"
 #include "input.h"
+#include "libc.h"
 #include "options.h"
 #include "pids.h"
 #include "places.h"
@@ -74,6 +75,7 @@ static bool begun;
 // The libraries' own constructors run between the two, alone and without being recorded: they cost
 // a served run nothing, and some are slow (libgcc asks the processor what it is).
 static void start(int count, char **arguments, char **environment) {
+    ew_reals_start();
     ew_has_fsgsbase = (getauxval(AT_HWCAP2) & 2) != 0;
     char *text = variable(environment);
     ew_options_read(text, &options);

@@ -22,6 +22,7 @@ static const struct entry {
     uint8_t stream, does;
 } entries[] = {
 #define STDIO(name, stream, does) {#name, stream, does},
+#define STDIO_BEHIND STDIO
 #include "stdio_functions.h"
 };
 #define COUNT (sizeof entries / sizeof *entries)

@@ -10,6 +10,15 @@ name:   mov     $__COUNTER__, %r11d;                                            
         jmp     enter;                                                                             \
         .size   name, . - name;
 
+#define STDIO_BEHIND(name, stream, does)                                                           \
+        .globl  ew_enter_##name;                                                                   \
+        .hidden ew_enter_##name;                                                                   \
+        .type   ew_enter_##name, @function;                                                        \
+ew_enter_##name:                                                                                   \
+        mov     $__COUNTER__, %r11d;                                                               \
+        jmp     enter;                                                                             \
+        .size   ew_enter_##name, . - ew_enter_##name;
+
         .cfi_startproc
 #include "stdio_functions.h"
         .cfi_endproc

@@ -5,7 +5,9 @@
 
 #include "runtime.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 // --- stdio.c: locks
 
@@ -17,6 +19,21 @@ void ew_stream_await(FILE *stream); // until nobody else holds it
 // libc is inside a function on this stream, whose lock it holds, and waits.
 void ew_stream_busy(FILE *stream);
 void ew_stream_idle(FILE *stream);
+
+// --- stdio_enter.S: libc's functions, when nobody else holds the stream
+
+int ew_enter_vfprintf(FILE *, const char *, va_list);
+int ew_enter___vfprintf_chk(FILE *, int, const char *, va_list);
+size_t ew_enter_fread(void *, size_t, size_t, FILE *);
+size_t ew_enter___fread_chk(void *, size_t, size_t, size_t, FILE *);
+size_t ew_enter_fwrite(const void *, size_t, size_t, FILE *);
+char *ew_enter_fgets(char *, int, FILE *);
+char *ew_enter___fgets_chk(char *, size_t, int, FILE *);
+ssize_t ew_enter_getline(char **, size_t *, FILE *);
+ssize_t ew_enter_getdelim(char **, size_t *, int, FILE *);
+ssize_t ew_enter___getdelim(char **, size_t *, int, FILE *);
+int ew_enter_fputs(const char *, FILE *);
+int ew_enter_puts(const char *);
 
 // --- streams.c: what libc calls below its streams
 

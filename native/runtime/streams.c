@@ -65,7 +65,7 @@ static ssize_t stream_read(FILE *stream, void *buffer, ssize_t size) {
     if (leads != ELSEWHERE)
         return leads == TOLD ? told(stream, buffer, size) : libc_read(stream, buffer, size);
     BUSY(stream);
-    return read(stream->_fileno, buffer, (size_t)size);
+    return ew_read_for_stream(stream->_fileno, buffer, (size_t)size);
 }
 
 // In a replay who read it then may have gone already, and that is no error.
@@ -88,7 +88,8 @@ static ssize_t stream_write(FILE *stream, const void *data, ssize_t size) {
     BUSY(stream);
     ssize_t done = 0;
     while (done < size) {
-        ssize_t count = write(stream->_fileno, (const char *)data + done, (size_t)(size - done));
+        ssize_t count =
+            ew_write_for_stream(stream->_fileno, (const char *)data + done, (size_t)(size - done));
         if (count < 0) {
             stream->_flags |= _IO_ERR_SEEN;
             break;

@@ -1,16 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens is told to whoever watches: the detection of races, the tracer, or both.
 #include "clocks.h"
+#include "objects.h"
 #include "shadow.h"
 #include "tsan_annotations.h"
 
 bool ew_watched, ew_detecting;
 
-void ew_tell(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
+void ew_tell_order(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
     if (ew_detecting)
         ew_clocks_event(op, flags, object);
-    if (ew_tracing)
+    if (ew_tracing) {
+        ew_object_at(object);
         ew_trace(op, flags, object, size, pc);
+    }
+}
+
+// Looks at it, atomically. Who waits has done so before he waits: when he is woken it may be gone.
+static void use(const void *object, const void *pc) {
+    if (ew_detecting)
+        ew_shadow_use((uintptr_t)object, (uintptr_t)pc);
+    if (ew_tracing)
+        ew_trace_access(EW_OP_LOAD, EW_FLAG_ATOMIC, object, 1, pc);
+}
+
+void ew_tell(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
+    if (op == EW_OP_RELEASE || op == EW_OP_WAKE)
+        use(object, pc);
+    ew_tell_order(op, flags, object, size, pc);
+    if (op == EW_OP_ACQUIRE)
+        use(object, pc);
+}
+
+void ew_tell_destroyed(const void *object, size_t size, const void *pc) {
+    if (UNLIKELY(ew_watched))
+        ew_tell_access(EW_OP_STORE, object, size, pc);
 }
 
 // It follows what it acquires from, and is itself among what it releases.
@@ -23,8 +47,10 @@ void ew_tell_atomic(unsigned op, const void *object, size_t size, const void *pc
         ew_shadow_access(&access);
         ew_clocks_release(op, object, order);
     }
-    if (ew_tracing)
+    if (ew_tracing) {
+        ew_object_at(object);
         ew_trace_atomic(op, object, size, pc, order);
+    }
 }
 
 void ew_tell_fence(int order, const void *pc) {
@@ -50,7 +76,7 @@ void ew_forget_wake(void) {
 
 static bool is_ignored(unsigned op) {
     const struct ew_ignored *ignored = &ew_self->life.ignored;
-    return (op == EW_OP_LOAD && ignored->reads) || (op == EW_OP_STORE && ignored->writes);
+    return op == EW_OP_LOAD ? ignored->reads : ignored->writes;
 }
 
 // A plain access on which the program expects races counts as atomic.
@@ -67,6 +93,41 @@ void ew_tell_access(unsigned op, const void *address, size_t size, const void *p
     if (ew_tracing && !is_ignored(op))
         ew_trace_access(op, ew_expects_races(address, size) ? EW_FLAG_ATOMIC : 0, address, size,
                         pc);
+}
+
+// --- memory that comes and goes
+
+void ew_tell_allocated(const struct ew_block_of *block, bool mine) {
+    mine = mine && !is_ignored(EW_OP_ALLOCATE);
+    if (ew_detecting)
+        ew_shadow_fresh((uintptr_t)block->address, block->usable, mine);
+    if (!ew_tracing)
+        return;
+    ew_trace_block(EW_MEMORY_ALLOCATED, block->address, block->size, block->pc);
+    if (mine)
+        ew_trace_access(EW_OP_ALLOCATE, 0, block->address, block->usable, block->pc);
+}
+
+// A write to all of it; what threads synchronised with in it is gone.
+void ew_tell_freed(const struct ew_block_of *block) {
+    uintptr_t address = (uintptr_t)block->address;
+    if (ew_detecting)
+        ew_detect_access(EW_OP_FREE, block->address, block->usable, block->pc);
+    bool ends_objects = ew_objects_end(address, block->usable);
+    if (ew_detecting)
+        ew_shadow_freed(address, block->usable);
+    if (!ew_tracing)
+        return;
+    if (!is_ignored(EW_OP_FREE))
+        ew_trace_free(block->address, block->usable, block->pc, ends_objects);
+    ew_trace_block(EW_MEMORY_FREED, block->address, block->size, block->pc);
+}
+
+void ew_tell_fresh(enum ew_memory what, const void *address, size_t size, const void *pc) {
+    if (ew_detecting)
+        ew_shadow_fresh((uintptr_t)address, size, false);
+    if (ew_tracing)
+        ew_trace_block(what, address, size, pc);
 }
 
 void ew_detect(void) {

@@ -4,6 +4,7 @@
 #include "signals.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,6 +174,28 @@ void ew_trace_access(unsigned op, unsigned flags, const void *object, size_t siz
     }
 }
 
+// What threads synchronised with in a block ends with it, which is part of the order.
+void ew_trace_free(const void *block, size_t size, const void *pc, bool orders) {
+    if (orders)
+        ew_trace(EW_OP_FREE, 0, block, size, pc);
+    else
+        ew_trace_access(EW_OP_FREE, 0, block, size, pc);
+}
+
+// Told at any step up to the last: an operation may touch what came to be long before.
+void ew_trace_block(enum ew_memory what, const void *start, size_t size, const void *pc) {
+    uintptr_t address = (uintptr_t)start;
+    if (ew_step_number() >= asked.until || address >= asked.high || address + size <= asked.low)
+        return;
+    struct ew_thread_memory row = {.address = address,
+                                   .size = size,
+                                   .event = events,
+                                   .site = ew_site(pc),
+                                   .thread = ew_self->id,
+                                   .what = what};
+    ew_trace_row(&ew_trace_names, EW_BLOCK_THREAD_MEMORY, &row);
+}
+
 // --- lives of threads: told at any step, for nothing else says who the threads are
 
 static void tell_region(uint64_t lo, uint64_t hi, uint64_t origin, uint32_t thread) {
@@ -244,7 +267,7 @@ void ew_trace_start(const struct ew_trace_request *request) {
     tell_first_regions();
     ew_sites_start(asked.frames);
     ew_stream_flush(&ew_trace_names); // an error stays, and is met at the next row
-    ew_signals_keep(EW_FAULTS);
+    ew_signals_keep(EW_FAULTS | BIT(SIGABRT));
     at_quick_exit(ew_trace_finish);
     ew_watched = ew_tracing = true;
 }
@@ -277,7 +300,7 @@ void ew_trace_resume(bool paused) {
     if (!paused)
         return;
     ew_trace_files_resume();
-    ew_signals_keep(EW_FAULTS);
+    ew_signals_keep(EW_FAULTS | BIT(SIGABRT));
     ew_watched = ew_tracing = true;
     ew_accesses_hold();
 }

@@ -3,6 +3,7 @@
 #include "transfer.h"
 #include "debts.h"
 #include "input.h"
+#include "libc.h"
 #include "polling.h"
 #include "threads.h"
 
@@ -117,6 +118,15 @@ void ew_received(const struct ew_transfer *transfer, const struct iovec *parts, 
     for (size_t i = 0; transfer->outside && i < count && length > 0; i++) {
         size_t size = (size_t)length < parts[i].iov_len ? (size_t)length : parts[i].iov_len;
         ew_input(EW_INPUT_DATA, parts[i].iov_base, size, parts[i].iov_len);
+        length -= (long)size;
+    }
+}
+
+void ew_transferred(unsigned op, const struct iovec *parts, size_t count, long length,
+                    const void *pc) {
+    for (size_t i = 0; UNLIKELY(ew_watched) && pc && i < count && length > 0; i++) {
+        size_t size = (size_t)length < parts[i].iov_len ? (size_t)length : parts[i].iov_len;
+        ew_touch(op, parts[i].iov_base, size, pc);
         length -= (long)size;
     }
 }

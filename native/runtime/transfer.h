@@ -40,6 +40,13 @@ long ew_transfer_call(const struct ew_transfer *transfer, long number, long b, l
 // The bytes that a call has put into these buffers, one after the other.
 void ew_received(const struct ew_transfer *transfer, const struct iovec *parts, size_t count,
                  long length);
+// The call is over, and has read (EW_OP_LOAD) or written so many bytes of the program's memory
+// there; `pc` NULL: it was not the program's.
+void ew_transferred(unsigned op, const struct iovec *parts, size_t count, long length,
+                    const void *pc);
+// read and write for libc's streams, which lock what they read into.
+ssize_t ew_read_for_stream(int fd, void *buffer, size_t size);
+ssize_t ew_write_for_stream(int fd, const void *data, size_t size);
 // A buffer whose length the kernel sets: a sender's address, control data. `room` is what there
 // was.
 void ew_received_length(const struct ew_transfer *transfer, void *buffer, size_t room, void *length,

@@ -10,14 +10,14 @@
 // Kept until somebody asks, and asking does not wait: so no wake-up of this sort is ever lost.
 void ew_annotate_release(const void *address, const void *pc) {
     if (UNLIKELY(ew_watched))
-        ew_tell(EW_OP_WAKE, EW_FLAG_CUMULATIVE, address, 1, pc);
+        ew_tell_order(EW_OP_WAKE, EW_FLAG_CUMULATIVE, address, 1, pc);
 }
 
 void ew_annotate_acquire(const void *address, const void *pc) {
     if (!LIKELY(ew_watched))
         return;
     ew_forget_wake(); // it follows all so far, and no single one
-    ew_tell(EW_OP_WAIT, EW_FLAG_TRY, address, 1, pc);
+    ew_tell_order(EW_OP_WAIT, EW_FLAG_TRY, address, 1, pc);
 }
 
 EW_EXPORT void __tsan_acquire(void *address) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses that the compiler tells in other ways: of any length, a read and a write at once, and
-// the library functions that newer compilers call by a name of their own.
+// Accesses that the compiler tells in other ways: of any length, a read and a write at once.
 #include "runtime.h"
 
 #define PC __builtin_return_address(0)
@@ -46,20 +45,3 @@ COMPOUND(2)
 COMPOUND(4)
 COMPOUND(8)
 COMPOUND(16)
-
-EW_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t size) {
-    read_range(from, size, PC);
-    write_range(to, size, PC);
-    return __builtin_memcpy(to, from, size);
-}
-
-EW_EXPORT void *__tsan_memmove(void *to, const void *from, size_t size) {
-    read_range(from, size, PC);
-    write_range(to, size, PC);
-    return __builtin_memmove(to, from, size);
-}
-
-EW_EXPORT void *__tsan_memset(void *to, int value, size_t size) {
-    write_range(to, size, PC);
-    return __builtin_memset(to, value, size);
-}

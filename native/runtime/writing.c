@@ -3,6 +3,7 @@
 #include "writing.h"
 #include "input.h"
 #include "signals.h"
+#include "sync.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,6 +135,7 @@ long ew_write(int fd, const struct ew_writing *writing) {
     ew_transfer_begin(&transfer, fd, POLLOUT, may_wait);
     long done = write_all(&transfer, &progress);
     ew_transfer_end(&transfer);
+    ew_transferred(EW_OP_LOAD, writing->parts, writing->count, done, writing->pc);
     if (done == -EPIPE)
         tell_broken(writing->flags);
     return done;
@@ -141,13 +143,18 @@ long ew_write(int fd, const struct ew_writing *writing) {
 
 EW_EXPORT ssize_t write(int fd, const void *buffer, size_t size) {
     const struct iovec part = {(void *)buffer, size};
-    return ew_result(ew_write(fd, &(struct ew_writing){&part, 1, NULL, 0}));
+    return ew_result(ew_write(fd, &(struct ew_writing){&part, 1, NULL, 0, PC}));
+}
+
+ssize_t ew_write_for_stream(int fd, const void *data, size_t size) {
+    const struct iovec part = {(void *)data, size};
+    return ew_result(ew_write(fd, &(struct ew_writing){&part, 1, NULL, 0, NULL}));
 }
 
 EW_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count) {
     if (count < 0 || count > IOV_MAX)
         return ew_result(-EINVAL);
-    return ew_result(ew_write(fd, &(struct ew_writing){parts, (size_t)count, NULL, 0}));
+    return ew_result(ew_write(fd, &(struct ew_writing){parts, (size_t)count, NULL, 0, PC}));
 }
 
 EW_EXPORT int eventfd_write(int fd, eventfd_t value) {
@@ -158,10 +165,11 @@ EW_EXPORT int eventfd_write(int fd, eventfd_t value) {
 
 struct at_offset {
     long number;
-    const void *data;
+    const void *data; // bytes, or parts
     size_t size;
     off_t offset;
     int flags;
+    const void *pc;
 };
 
 static long write_at(struct ew_transfer *transfer, void *argument) {
@@ -171,11 +179,15 @@ static long write_at(struct ew_transfer *transfer, void *argument) {
 }
 
 static ssize_t run_at(int fd, struct at_offset *at) {
-    return ew_result(ew_transfer(fd, POLLOUT, !(at->flags & RWF_NOWAIT), write_at, at));
+    const struct iovec whole = {(void *)at->data, at->size};
+    bool one = at->number == SYS_pwrite64;
+    long done = ew_transfer(fd, POLLOUT, !(at->flags & RWF_NOWAIT), write_at, at);
+    ew_transferred(EW_OP_LOAD, one ? &whole : at->data, one ? 1 : at->size, done, at->pc);
+    return ew_result(done);
 }
 
 EW_EXPORT ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset) {
-    return run_at(fd, &(struct at_offset){SYS_pwrite64, data, size, offset, 0});
+    return run_at(fd, &(struct at_offset){SYS_pwrite64, data, size, offset, 0, PC});
 }
 
 EW_EXPORT ssize_t pwrite(int fd, const void *data, size_t size, off_t offset) {
@@ -186,7 +198,7 @@ EW_EXPORT ssize_t pwritev64v2(int fd, const struct iovec *parts, int count, off6
                               int flags) {
     if (offset == -1 && !flags)
         return writev(fd, parts, count);
-    return run_at(fd, &(struct at_offset){SYS_pwritev2, parts, (size_t)count, offset, flags});
+    return run_at(fd, &(struct at_offset){SYS_pwritev2, parts, (size_t)count, offset, flags, PC});
 }
 
 EW_EXPORT ssize_t pwritev2(int fd, const struct iovec *parts, int count, off_t offset, int flags) {
@@ -194,7 +206,7 @@ EW_EXPORT ssize_t pwritev2(int fd, const struct iovec *parts, int count, off_t o
 }
 
 EW_EXPORT ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t offset) {
-    return run_at(fd, &(struct at_offset){SYS_pwritev, parts, (size_t)count, offset, 0});
+    return run_at(fd, &(struct at_offset){SYS_pwritev, parts, (size_t)count, offset, 0, PC});
 }
 
 EW_EXPORT ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset) {

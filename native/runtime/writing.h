@@ -11,6 +11,7 @@ struct ew_writing {
     size_t count;
     const struct msghdr *message; // name and control data that go with it, or NULL
     int flags;                    // of send
+    const void *pc;               // NULL: not the program's
 };
 
 // Returns how many bytes, or -errno.

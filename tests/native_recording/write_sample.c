@@ -19,7 +19,7 @@ static void write_tables(struct ew_stream *stream) {
         {.name = 1, .parent = 0, .started_by = UINT32_MAX, .native_id = 4711},
         {.name = 1, .parent = 0, .started_by = 0, .native_id = UINT64_MAX},
     };
-    struct ew_object objects[] = {{0, 0}, {3, 2}};
+    struct ew_object objects[] = {{0, 0, 0}, {3, 2, 0}};
     struct ew_range ranges[] = {{.object = 0, .hi = 1}, {.object = 1, .lo = 8, .hi = 16}};
     struct ew_place places[] = {
         {0, 0, 0, 0, 0, 0, 0},

@@ -21,10 +21,11 @@ from eitherway.detect.overlap import components
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.trace import Trace
-from eitherway.model.words import Kind, OpKind
+from eitherway.model.words import ACCESSES, STORES, Kind, OpKind
 
-_READS = {OpKind.LOAD: "R", OpKind.STORE: "", OpKind.UPDATE: "R"}
-_WRITES = {OpKind.LOAD: "", OpKind.STORE: "W", OpKind.UPDATE: "W"}
+_BLIND = STORES - {OpKind.UPDATE}  # store without a look
+_READS = {kind: "" if kind in _BLIND else "R" for kind in OpKind if kind in ACCESSES}
+_WRITES = {kind: "W" if kind in STORES else "" for kind in _READS}
 PATTERNS = ("RWR", "WWR", "RWW", "WRW")
 
 

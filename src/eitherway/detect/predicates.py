@@ -15,6 +15,8 @@ from eitherway.detect.overlap import overlaps
 from eitherway.model.trace import Trace
 from eitherway.model.words import OpKind
 
+_LOADS = (int(OpKind.LOAD), int(OpKind.UPDATE))
+
 Asked = list[tuple[int, int, int]]  # WAKE, WAIT, begin of the WAIT or NOBODY
 
 
@@ -67,7 +69,7 @@ class Predicates:
         rows = self._rows.get(int(self._trace.operations["actor"][begin]), np.zeros(0, np.int64))
         operations = self._accesses.operation[rows]
         i, j = np.searchsorted(operations, [mutex.since, begin]).tolist()
-        loads = rows[i:j][self._accesses.kind[rows[i:j]] != int(OpKind.STORE)]
+        loads = rows[i:j][np.isin(self._accesses.kind[rows[i:j]], _LOADS)]
         ranges = np.unique(self._accesses.range[loads]).tolist()
         return {slot for number in ranges for slot in self._slots.looks[number]}
 

@@ -58,6 +58,7 @@ class _Names:
                 stack=self.frames(int(self.trace.operations["stack"][index])),
                 locks=tuple(map(self.lock, self.locks.held(index))),
                 created=self.created(operation.actor),
+                allocated=self.allocated(operation.range.object) if operation.range else (),
                 value="" if operation.value is None else str(operation.value),
             ),
             kind=operation.kind,
@@ -75,6 +76,9 @@ class _Names:
     def created(self, actor: int) -> tuple[Frame, ...]:
         starter = self.trace.actor(actor).started_by
         return () if starter is None else self.frames(int(self.trace.operations["stack"][starter]))
+
+    def allocated(self, touched: int) -> tuple[Frame, ...]:
+        return self.frames(int(self.trace.objects[touched]["stack"]))
 
     def _frames(self, stack: int) -> tuple[Frame, ...]:
         return tuple(

@@ -34,7 +34,7 @@ OPERATION = np.dtype(
 VALUE = np.dtype("<u8")
 EDGE = np.dtype([("source", "<u4"), ("target", "<u4"), ("kind", "u1")], align=True)
 RANGE = np.dtype([("object", "<u4"), ("lo", "<u8"), ("hi", "<u8")], align=True)
-OBJECT = np.dtype([("kind", "<u4"), ("name", "<u4")])
+OBJECT = np.dtype([("kind", "<u4"), ("name", "<u4"), ("stack", "<u4")])
 STACK = np.dtype([("caller", "<u4"), ("place", "<u4")])
 PLACE = np.dtype(
     [
@@ -224,6 +224,7 @@ _REFERENCES = (
     ("ranges", "object", "objects"),
     ("objects", "kind", "strings"),
     ("objects", "name", "strings"),
+    ("objects", "stack", "stacks"),
     ("stacks", "place", "places"),
     ("places", "function", "strings"),
     ("places", "file", "strings"),
@@ -304,7 +305,7 @@ class TraceBuilder:
         self.world = world
         self._strings: dict[str, int] = {"": 0}
         self._actors = _Rows(ACTOR)
-        self._objects = _Rows(OBJECT, first=(0, 0))
+        self._objects = _Rows(OBJECT, first=(0, 0, 0))
         self._ranges = _Rows(RANGE, first=(0, 0, 1))
         self._places = _Rows(PLACE, first=(0, 0, 0, 0, 0, 0))
         self._stacks = _Rows(STACK, first=(0, 0))
@@ -335,9 +336,9 @@ class TraceBuilder:
         )
         return self._actors.add(row)
 
-    def object(self, kind: str, name: str = "") -> int:
-        """A new object; two objects may have the same kind and name."""
-        return self._objects.add((self.string(kind), self.string(name)))
+    def object(self, kind: str, name: str = "", *, stack: int = 0) -> int:
+        """A new object, allocated there; two objects may have the same kind and name."""
+        return self._objects.add((self.string(kind), self.string(name), stack))
 
     def range(self, owner: int, lo: int = 0, hi: int | None = None) -> int:
         """The number of [lo, hi) of an object; one unit when `hi` is not given."""

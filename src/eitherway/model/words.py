@@ -73,6 +73,8 @@ class OpKind(IntEnum):
     LOAD = 1
     STORE = 2
     UPDATE = 3  # loads and stores in one step that nothing can come between
+    ALLOCATE = 4  # the first store to an object, of all of it: its memory comes to be
+    FREE = 5  # the last store to an object, of all of it: its memory is given back
 
     ACQUIRE = 8  # takes a lock
     RELEASE = 9  # gives it back
@@ -92,6 +94,8 @@ OP_WORDS = {
     OpKind.LOAD: "read",
     OpKind.STORE: "write",
     OpKind.UPDATE: "update",
+    OpKind.ALLOCATE: "allocation",
+    OpKind.FREE: "free",
     OpKind.ACQUIRE: "lock",
     OpKind.RELEASE: "unlock",
     OpKind.WAIT: "wait",
@@ -124,5 +128,5 @@ class EdgeKind(IntEnum):
     CHANCE = 2  # which of two critical sections came first; another run may swap them
 
 
-STORES = frozenset({OpKind.STORE, OpKind.UPDATE})
-ACCESSES = frozenset({OpKind.LOAD, OpKind.STORE, OpKind.UPDATE})
+STORES = frozenset({OpKind.STORE, OpKind.UPDATE, OpKind.ALLOCATE, OpKind.FREE})
+ACCESSES = STORES | {OpKind.LOAD}

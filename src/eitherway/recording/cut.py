@@ -33,12 +33,15 @@ def cut(tables: Tables) -> Tables:
     """The longest part that is a trace."""
     strings = tables.strings or ("",)
     names = len(strings)
-    objects = _upto(_first_row(tables.objects, (0, 0), OBJECT), {"kind": names, "name": names})
     places = _upto(
         _first_row(tables.places, (0, 0, 0, 0, 0, 0), PLACE),
         {"function": names, "file": names, "module": names},
     )
     stacks = _upto(_first_row(tables.stacks, (0, 0), STACK), {"place": len(places)})
+    objects = _upto(
+        _first_row(tables.objects, (0, 0, 0), OBJECT),
+        {"kind": names, "name": names, "stack": len(stacks)},
+    )
     ranges = _upto(_first_row(tables.ranges, (0, 0, 1), RANGE), {"object": len(objects)})
     actors = _upto(tables.actors, {"name": names})
     reach = {"actor": len(actors), "range": len(ranges), "stack": len(stacks)}

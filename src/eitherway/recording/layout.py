@@ -54,6 +54,7 @@ class BlockType(IntEnum):
     THREAD_VALUES = 35
     THREAD_REGIONS = 36
     THREAD_CORRECTIONS = 38
+    THREAD_MEMORY = 39
     THREAD_ASKED = 37
 
 
@@ -77,11 +78,12 @@ THREAD_VALUE = struct.Struct("<Q")
 THREAD_CORRECTION = struct.Struct("<QII")
 THREAD_FRAME = struct.Struct("<IIQ")
 THREAD_REGION = struct.Struct("<QQIIQ")
+THREAD_MEMORY = struct.Struct("<QQIIII")
 THREAD_ASKED = struct.Struct("<IIQQQQ")
 THREAD_MODULE = struct.Struct("<QQQII")
 STRING = struct.Struct("<I")
 ACTOR = struct.Struct("<IIIIQ")
-OBJECT = struct.Struct("<II")
+OBJECT = struct.Struct("<III")
 RANGE = struct.Struct("<IIQQ")
 PLACE = struct.Struct("<IIIIIIQ")
 STACK = struct.Struct("<II")
@@ -124,10 +126,10 @@ TABLES: dict[BlockType, np.dtype[Any]] = {
     ),
     BlockType.OBJECTS: np.dtype(
         {
-            "names": ["kind", "name"],
-            "formats": ["<u4", "<u4"],
-            "offsets": [0, 4],
-            "itemsize": 8,
+            "names": ["kind", "name", "stack"],
+            "formats": ["<u4", "<u4", "<u4"],
+            "offsets": [0, 4, 8],
+            "itemsize": 12,
         }
     ),
     BlockType.RANGES: np.dtype(
@@ -213,6 +215,14 @@ TABLES: dict[BlockType, np.dtype[Any]] = {
             "formats": ["<u8", "<u4"],
             "offsets": [0, 8],
             "itemsize": 16,
+        }
+    ),
+    BlockType.THREAD_MEMORY: np.dtype(
+        {
+            "names": ["address", "size", "event", "site", "thread", "what"],
+            "formats": ["<u8", "<u8", "<u4", "<u4", "<u4", "<u4"],
+            "offsets": [0, 8, 16, 20, 24, 28],
+            "itemsize": 32,
         }
     ),
     BlockType.THREAD_ASKED: np.dtype(

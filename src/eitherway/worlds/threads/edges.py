@@ -20,6 +20,9 @@ from eitherway.model.words import ACCESSES, EdgeKind, OpFlag, OpKind
 _ACQUIRING = frozenset({1, 2, 4, 5})  # consume, acquire, acq_rel, seq_cst
 _RELEASING = frozenset({3, 4, 5})  # release, acq_rel, seq_cst
 
+# Order nothing; what is freed ends what was synchronised with in it.
+_PLAIN = [int(op) for op in ACCESSES - {OpKind.FREE}]
+
 _NOT_ASKED_FOR = NO_OPERATION - 1
 
 Sources = Iterator[int]
@@ -29,7 +32,7 @@ def edges_of(events: Table) -> Table:
     """All edges, by target. One pass over the events that are no plain access."""
     follow = _Follow()
     found: list[tuple[int, int, int]] = []
-    plain = np.isin(events["op"], [int(op) for op in ACCESSES]) & (events["flags"] == 0)
+    plain = np.isin(events["op"], _PLAIN) & (events["flags"] == 0)
     for index in np.flatnonzero(~plain).tolist():
         row = events[index]
         op = int(row["op"])
@@ -43,6 +46,7 @@ class _Follow:
     """What happened so far that later events may have to follow."""
 
     def __init__(self) -> None:
+        self.places = _Places()  # of all that follows but threads
         self.lives: dict[tuple[OpKind, int], int] = {}  # start and end of each thread
         self.locks: defaultdict[int, _Lock] = defaultdict(_Lock)
         self.wakes: defaultdict[int, dict[int, int]] = defaultdict(dict)  # last of each thread
@@ -54,6 +58,8 @@ class _Follow:
     def event(self, index: int, row: np.void) -> Sources:
         """The events that this one follows; then it counts for the later ones."""
         rule = self._RULES.get(int(row["op"]), _Follow._access)
+        if rule in _SYNCHRONISE:
+            self.places.add(int(row["address"]))
         return rule(self, index, row)
 
     def _told(self, index: int, row: np.void) -> Sources:
@@ -116,6 +122,14 @@ class _Follow:
             self.read[thread].update(dict.fromkeys(sources))
         return iter(sources if acquires else ())
 
+    def _free(self, _index: int, row: np.void) -> Sources:
+        """What threads synchronised with in there is gone: later there is something else."""
+        for address in self.places.take(int(row["address"]), int(row["size"])):
+            self.locks.pop(address, None)
+            self.wakes.pop(address, None)
+            self.heads.pop(address, None)
+        return iter(())
+
     def _other(self, index: int, row: np.void) -> Sources:
         """A fence (C11 7.17.4); nothing else comes with a memory order."""
         order, thread = int(row["order"]), int(row["thread"])
@@ -133,7 +147,33 @@ class _Follow:
         OpKind.WAKE: _wake,
         OpKind.WAIT: _wait,
         OpKind.OTHER: _other,
+        OpKind.FREE: _free,
     }
+
+
+_SYNCHRONISE = (_Follow._acquire, _Follow._release, _Follow._wake, _Follow._wait, _Follow._access)
+
+
+class _Places:
+    """Addresses, by the line of memory that they lie in."""
+
+    _LINE = 64
+
+    def __init__(self) -> None:
+        self.lines: defaultdict[int, set[int]] = defaultdict(set)
+
+    def add(self, address: int) -> None:
+        self.lines[address // self._LINE].add(address)
+
+    def take(self, start: int, size: int) -> list[int]:
+        """Those in there, which are forgotten."""
+        lines = range(start // self._LINE, (start + size - 1) // self._LINE + 1)
+        few, many = (lines, self.lines) if len(lines) < len(self.lines) else (self.lines, lines)
+        there = [line for line in few if line in many]
+        taken = [a for line in there for a in self.lines[line] if start <= a < start + size]
+        for address in taken:
+            self.lines[address // self._LINE].remove(address)
+        return taken
 
 
 class _Lock:

@@ -8,6 +8,7 @@ they refer to (call sites, ELF files, stacks) is small and read first.
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,15 @@ from eitherway.worlds.threads.trace_request import Depth, TraceRequest, Where
 
 HEAP, ARGUMENTS = 0xFFFFFFFF, 0xFFFFFFFE  # instead of a thread, in regions
 PART = 1 << 18  # events that are held at a time
+
+
+class Came(IntEnum):
+    """How memory comes and goes."""
+
+    ALLOCATED = 1
+    FREED = 2
+    MAPPED = 3
+    THREAD_LOCAL = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,7 @@ class Names:
     modules: tuple[Module, ...]
     regions: Table
     corrections: Table  # of values, by event
+    memory: Table  # as it came and went
 
     @classmethod
     def read(cls, recording: Recording) -> "Names":
@@ -52,8 +63,9 @@ class Names:
             BlockType.THREAD_FRAMES,
             BlockType.THREAD_REGIONS,
             BlockType.THREAD_CORRECTIONS,
+            BlockType.THREAD_MEMORY,
         )
-        asked, sites, regions, corrections = recording.tables(*kinds).values()
+        asked, sites, regions, corrections, memory = recording.tables(*kinds).values()
         if len(asked) != 1:
             raise refusals.no_trace(recording.path, "nothing that a trace of threads begins with")
         before = np.maximum(np.arange(len(sites)), 1)  # the first is its own caller
@@ -61,9 +73,10 @@ class Names:
             raise refusals.broken_tables(recording.path, "a call site comes before its caller")
         if np.any(regions["lo"] >= regions["hi"]) or np.any(np.diff(regions["event"]) < 0):
             raise refusals.broken_tables(recording.path, "a region is empty or out of turn")
+        _check_memory(memory, len(sites), recording.path)
         request = _request(asked[0], recording.path)
         modules = tuple(_modules(recording))
-        return cls(request, sites, modules, regions, np.sort(corrections, order="event"))
+        return cls(request, sites, modules, regions, np.sort(corrections, order="event"), memory)
 
     def corrected(self, values: Table, first: int) -> Table:
         """The values of the events from this number on, as they turned out to be."""
@@ -72,6 +85,17 @@ class Names:
         result: Table = values.copy()
         result[rows["event"][begin:end] - first] = rows["value"][begin:end]
         return result
+
+
+def _check_memory(memory: Table, sites: int, path: Path) -> None:
+    if np.any(np.diff(memory["event"].astype(np.int64)) < 0):
+        raise refusals.broken_tables(path, "memory came or went out of turn")
+    if np.any(memory["site"] >= sites):
+        raise refusals.broken_tables(path, "memory came from a call site that is not there")
+    if np.any((memory["what"] == 0) | (memory["what"] > len(Came))):
+        raise refusals.broken_tables(path, "memory came or went in an unknown way")
+    if np.any(memory["address"] + memory["size"] < memory["address"]):
+        raise refusals.broken_tables(path, "there is more memory than there is")
 
 
 def is_trace(recording: Recording) -> bool:

@@ -2,11 +2,12 @@
 """From the events of a traced run to a trace with names: places, variables, ranges and edges.
 
 Each distinct call site and range is named once. What has no variable lies in an object of its own
-for each stack, the heap, and each stretch of other memory, so that ranges do not depend on where
-the run's memory was.
+for each block of the heap, mapping and stack, and for each stretch of other memory, so that ranges
+do not depend on where the run's memory was.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from eitherway.model.trace import OPERATION, Table, Trace, TraceBuilder
 from eitherway.model.words import OpKind, World
 from eitherway.symbols.lines import Frames, frames_at
 from eitherway.symbols.variables import Variable, Variables, variables_of
+from eitherway.worlds.threads.blocks import Blocks
 from eitherway.worlds.threads.edges import edges_of
 from eitherway.worlds.threads.events import Events, Module, is_life
 from eitherway.worlds.threads.memory import Memory, Space, stretches
@@ -32,8 +34,9 @@ def trace_of(run: Events) -> Trace:
     operations["actor"] = run.events["thread"]
     operations["kind"] = run.events["op"]
     operations["flags"] = run.events["flags"]
-    operations["stack"] = _stacks(builder, run)[run.events["site"]]
-    operations["range"] = _ranges(builder, run)
+    stacks = _stacks(builder, run)
+    operations["stack"] = stacks[run.events["site"]]
+    operations["range"] = _ranges(builder, run, stacks)
     return builder.build(operations, edges_of(run.events), run.values)
 
 
@@ -81,20 +84,20 @@ def _of_the_program(frames: Frames) -> Frames:
 # --- objects
 
 
-def _ranges(builder: TraceBuilder, run: Events) -> Table:
+def _ranges(builder: TraceBuilder, run: Events, stacks: Table) -> Table:
     events = run.events
     lives = is_life(events)
     kind = np.select(
         [np.isin(events["op"], _SYNC), np.isin(events["op"], _WAITS), lives], [1, 2, 3]
     )
     memory = Memory(run.names.modules, run.names.regions)
+    blocks = Blocks(run.names.memory)
     spaces = np.zeros(len(events), dtype=np.int64)
-    spaces[~lives], _ = memory.locate(events["address"][~lives], np.flatnonzero(~lives))
-    whole = stretches(memory.spaces)
-    columns = [kind, np.array(whole, dtype=np.int64)[spaces], events["address"], events["size"]]
+    spaces[~lives] = _spaces(memory, blocks, events["address"][~lives], np.flatnonzero(~lives))
+    columns = [kind, spaces, events["address"], events["size"]]
     keys = np.stack([column.astype(np.uint64) for column in columns], axis=1)
     unique, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    namer = _Namer(builder, run.names.modules, memory.spaces)
+    namer = _Namer(builder, run.names.modules, memory.spaces, _Named(blocks, stacks))
     numbers = np.zeros(len(unique), dtype=np.uint32)
     for index in np.argsort(first).tolist():  # numbered as they come: addresses do not decide
         numbers[index] = namer.range(*map(int, unique[index]))
@@ -102,14 +105,36 @@ def _ranges(builder: TraceBuilder, run: Events) -> Table:
     return result
 
 
+def _spaces(memory: Memory, blocks: Blocks, addresses: Table, numbers: Table) -> Table:
+    """The space of each address; behind all spaces are the blocks."""
+    spaces, _ = memory.locate(addresses, numbers)
+    whole = np.array(stretches(memory.spaces), dtype=np.int64)[spaces]
+    block = blocks.find(addresses, numbers)
+    result: Table = np.where(block >= 0, len(memory.spaces) + block, whole)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Blocks, and the stacks of call sites."""
+
+    blocks: Blocks
+    stacks: Table
+
+
 class _Namer:
-    """Gives memory its objects: a global variable, a lock, or plain memory by where it lies."""
+    """Gives memory its objects: a variable, a lock, a block, or plain memory by where it lies."""
 
     def __init__(
-        self, builder: TraceBuilder, modules: Sequence[Module], spaces: Sequence[Space]
+        self,
+        builder: TraceBuilder,
+        modules: Sequence[Module],
+        spaces: Sequence[Space],
+        named: _Named,
     ) -> None:
         self.builder = builder
         self.spaces = spaces
+        self.named = named
         self.variables = ModuleVariables(modules)
         self.objects: dict[tuple[str, int, int], int] = {}
 
@@ -118,19 +143,34 @@ class _Namer:
             return self.builder.range(self._object("thread", 0, address, f"T{address}"))
         variable, start = self.variables.at(address)
         if kind:
-            words = _lock_name(variable, address, start) or self.spaces[space].words(address)
+            words = _lock_name(variable, address, start) or self._words(space, address)
             return self.builder.range(self._object(_SORTS[kind], space, address, words))
+        if space >= len(self.spaces):
+            return self._in_block(space, address, size)
         if variable is None:
             lo = address - self.spaces[space].lo + _BELOW
             return self.builder.range(self._object("memory", space, 0, ""), lo, lo + size)
         owner = self._object("global", space, start, variable.name)
         return self.builder.range(owner, address - start, address - start + size)
 
-    def _object(self, kind: str, space: int, start: int, name: str) -> int:
+    def _in_block(self, space: int, address: int, size: int) -> int:
+        block = self.named.blocks[space - len(self.spaces)]
+        stack = int(self.named.stacks[block.site])
+        owner = self._object(block.words, space, 0, "", stack=stack)
+        lo = address - block.start
+        return self.builder.range(owner, lo, lo + size)
+
+    def _words(self, space: int, address: int) -> str:
+        if space < len(self.spaces):
+            return self.spaces[space].words(address)
+        block = self.named.blocks[space - len(self.spaces)]
+        return f"{block.words}{address - block.start:+#x}"
+
+    def _object(self, kind: str, space: int, start: int, name: str, *, stack: int = 0) -> int:
         """The object that begins there: two files may each have a static variable of one name."""
         key = (kind, space, start)
         if key not in self.objects:
-            self.objects[key] = self.builder.object(kind, name)
+            self.objects[key] = self.builder.object(kind, name, stack=stack)
         return self.objects[key]
 
 

@@ -32,10 +32,15 @@ class Family(Enum):
 
 # No tail calls: a frame that is gone could not be named.
 CODE = ("-fsanitize=thread", "-fno-optimize-sibling-calls")
+# gcc writes short copies and comparisons out, and then tells nobody; a call is told.
+_CALLED = (
+    *("memcpy", "memmove", "mempcpy", "memset", "memcmp", "bcopy", "bzero", "bcmp"),
+    *("strcpy", "strncpy", "stpcpy", "stpncpy", "strcat", "strncat", "strcmp", "strncmp"),
+)
 _COMPILE = {
     # gcc warns that libtsan does not know fences, which -Werror would make an error; our runtime
     # is not libtsan.
-    Family.GCC: (*CODE, "-Wno-tsan"),
+    Family.GCC: (*CODE, *(f"-fno-builtin-{name}" for name in _CALLED), "-Wno-tsan"),
     # clang warns of options that a call does not need, such as these for an assembler file.
     Family.CLANG: ("--start-no-unused-arguments", *CODE, "--end-no-unused-arguments"),
 }

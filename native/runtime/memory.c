@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions on memory and text that programs call most; touching.h has the others.
+#include "libc.h"
+#include "shadow.h"
+#include "sync.h"
+
+#include <string.h>
+
+EW_REAL(memcmp);
+EW_REAL(strlen);
+EW_REAL(strcmp);
+
+// Copies are short, and of what the thread has touched just before: then nothing is to be told.
+static inline bool is_known(const void *address, size_t size, bool writes) {
+    uintptr_t at = (uintptr_t)address & ~3ul, end = (uintptr_t)address + size;
+    for (; at < end; at += 4) {
+        const struct ew_cell *cell = ew_cell_at(at);
+        if (cell->write != ew_current && (writes || cell->read != ew_current))
+            return false;
+    }
+    return !ew_tracing;
+}
+
+// --- copies
+
+static size_t list_copy(struct ew_touched *list, const long *arguments) {
+    list[0] = (struct ew_touched){EW_OP_LOAD, (const void *)arguments[1], (size_t)arguments[2]};
+    list[1] = (struct ew_touched){EW_OP_STORE, (const void *)arguments[0], (size_t)arguments[2]};
+    return 2;
+}
+
+static inline void copies(void *to, const void *from, size_t size, const void *pc) {
+    bool decided = ew_touches();
+    if (UNLIKELY(ew_watched) && !(is_known(from, size, false) && is_known(to, size, true)))
+        ew_touch_listed(decided, list_copy, (const long[]){(long)to, (long)from, (long)size}, pc);
+}
+
+EW_EXPORT void *ew_takes_memcpy(void *to, const void *from, size_t size) {
+    copies(to, from, size, PC);
+    return memcpy(to, from, size);
+}
+
+EW_EXPORT void *ew_takes_memmove(void *to, const void *from, size_t size) {
+    copies(to, from, size, PC);
+    return memmove(to, from, size);
+}
+
+EW_EXPORT void *__tsan_memcpy(void *to, const void *from, size_t size) {
+    copies(to, from, size, PC);
+    return memcpy(to, from, size);
+}
+
+EW_EXPORT void *__tsan_memmove(void *to, const void *from, size_t size) {
+    copies(to, from, size, PC);
+    return memmove(to, from, size);
+}
+
+// --- filling
+
+static size_t list_set(struct ew_touched *list, const long *arguments) {
+    list[0] = (struct ew_touched){EW_OP_STORE, (const void *)arguments[0], (size_t)arguments[1]};
+    return 1;
+}
+
+static inline void fills(void *to, size_t size, const void *pc) {
+    bool decided = ew_touches();
+    if (UNLIKELY(ew_watched) && !is_known(to, size, true))
+        ew_touch_listed(decided, list_set, (const long[]){(long)to, (long)size}, pc);
+}
+
+EW_EXPORT void *ew_takes_memset(void *to, int value, size_t size) {
+    fills(to, size, PC);
+    return memset(to, value, size);
+}
+
+EW_EXPORT void *__tsan_memset(void *to, int value, size_t size) {
+    fills(to, size, PC);
+    return memset(to, value, size);
+}
+
+// --- looking
+
+static size_t list_compared(struct ew_touched *list, const long *arguments) {
+    list[0] = (struct ew_touched){EW_OP_LOAD, (const void *)arguments[0], (size_t)arguments[2]};
+    list[1] = (struct ew_touched){EW_OP_LOAD, (const void *)arguments[1], (size_t)arguments[2]};
+    return 2;
+}
+
+EW_EXPORT int ew_takes_memcmp(const void *one, const void *other, size_t size) {
+    bool decided = ew_touches();
+    if (UNLIKELY(ew_watched) && !(is_known(one, size, false) && is_known(other, size, false)))
+        ew_touch_listed(decided, list_compared,
+                        (const long[]){(long)one, (long)other, (long)size}, PC);
+    return REAL(memcmp)(one, other, size);
+}
+
+static size_t list_text(struct ew_touched *list, const long *arguments) {
+    const char *text = (const char *)arguments[0];
+    list[0] = (struct ew_touched){EW_OP_LOAD, text, REAL(strlen)(text) + 1};
+    return 1;
+}
+
+EW_EXPORT size_t ew_takes_strlen(const char *text) {
+    bool decided = ew_touches();
+    if (UNLIKELY(ew_watched))
+        ew_touch_listed(decided, list_text, (const long[]){(long)text}, PC);
+    return REAL(strlen)(text);
+}
+
+// As far as it has to look.
+static size_t list_texts(struct ew_touched *list, const long *arguments) {
+    const char *one = (const char *)arguments[0], *other = (const char *)arguments[1];
+    size_t same = 0;
+    while (one[same] == other[same] && one[same])
+        same++;
+    return list_compared(list, (const long[]){(long)one, (long)other, (long)same + 1});
+}
+
+EW_EXPORT int ew_takes_strcmp(const char *one, const char *other) {
+    bool decided = ew_touches();
+    if (UNLIKELY(ew_watched))
+        ew_touch_listed(decided, list_texts, (const long[]){(long)one, (long)other}, PC);
+    return REAL(strcmp)(one, other);
+}

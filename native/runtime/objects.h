@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What threads synchronise with, by address: locks, semaphores, atomic variables.
+#ifndef EITHERWAY_OBJECTS_H
+#define EITHERWAY_OBJECTS_H
+
+#include "vectors.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ew_sync_object {
+    uintptr_t address;
+    struct ew_vector *released; // lock: by the last writer; atomic: by the release sequence
+    struct ew_vector *shared;   // lock: by the readers since
+    struct ew_vector *woken;    // by all wakes
+    bool used;                  // since its memory came to be
+};
+
+struct ew_sync_object *ew_object_at(const void *address);
+struct ew_sync_object *ew_object_if_any(const void *address);
+
+// Their memory is given back: what comes there later is another object. Whether there were any.
+bool ew_objects_end(uintptr_t address, size_t size);
+
+void ew_objects_forget(void); // what all of them know
+
+#endif

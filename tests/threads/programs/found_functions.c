@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread calls functions of libc, each on a buffer of its own; another writes to a byte of each
+// buffer. `racy`: to one that the function touches; `locked`: the same under a lock; `apart`: to one
+// that the function does not touch. Says first where the buffers are.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SIZE = 512, APART = 400 };
+
+static int ends[2], sockets[2];
+static FILE *text;
+static volatile long sink;
+
+static int compare(const void *one, const void *other) {
+    return *(const char *)one - *(const char *)other;
+}
+
+#define KEEP(expression) sink = (long)(expression)
+
+// b: the buffer, which holds a text of 36 characters; m: the thread's own
+#define FUNCTIONS                                                                                  \
+    F(memcpy, memcpy(b, m, 64))                                                                    \
+    F(memcpy_from, memcpy(m, b, 64))                                                               \
+    F(memmove, memmove(b + 2, b, 64))                                                              \
+    F(mempcpy, mempcpy(b, m, 64))                                                                  \
+    F(memset, memset(b, 'x', 64))                                                                  \
+    F(bzero, bzero(b, 64))                                                                         \
+    F(bcopy, bcopy(b, m, 64))                                                                      \
+    F(memcmp, KEEP(memcmp(b, m, 64)))                                                              \
+    F(bcmp, KEEP(bcmp(b, m, 64)))                                                                  \
+    F(memchr, KEEP(memchr(b, 'q', 64)))                                                            \
+    F(memrchr, KEEP(memrchr(b, 'q', 64)))                                                          \
+    F(memmem, KEEP(memmem(b, 64, "qqq", 3)))                                                       \
+    F(strlen, KEEP(strlen(b)))                                                                     \
+    F(strnlen, KEEP(strnlen(b, 100)))                                                              \
+    F(strcpy, strcpy(b, "something else"))                                                         \
+    F(strcpy_from, strcpy(m, b))                                                                   \
+    F(stpcpy, stpcpy(b, "something else"))                                                         \
+    F(strncpy, strncpy(b, "else", 64))                                                             \
+    F(strcat, strcat(b, " and more"))                                                              \
+    F(strncat, strncat(b, " and more", 4))                                                         \
+    F(strcmp, KEEP(strcmp(b, m)))                                                                  \
+    F(strncmp, KEEP(strncmp(b, m, 20)))                                                            \
+    F(strcasecmp, KEEP(strcasecmp(b, m)))                                                          \
+    F(strncasecmp, KEEP(strncasecmp(b, m, 20)))                                                    \
+    F(strchr, KEEP(strchr(b, 'q')))                                                                \
+    F(strchrnul, KEEP(strchrnul(b, 'q')))                                                          \
+    F(strrchr, KEEP(strrchr(b, 'q')))                                                              \
+    F(strstr, KEEP(strstr(b, "qqq")))                                                              \
+    F(strcasestr, KEEP(strcasestr(b, "qqq")))                                                      \
+    F(strspn, KEEP(strspn(b, "aeiou abcdefghijklmnopqrstuvwxyz")))                                 \
+    F(strcspn, KEEP(strcspn(b, "QX")))                                                             \
+    F(strpbrk, KEEP(strpbrk(b, "QX")))                                                             \
+    F(strdup, free(strdup(b)))                                                                     \
+    F(strndup, free(strndup(b, 50)))                                                               \
+    F(strtok_r, KEEP(strtok_r(b, "X", &rest)))                                                     \
+    F(strsep, KEEP(strsep(&rest_of, "X")))                                                         \
+    F(atoi, KEEP(atoi(b + 40)))                                                                    \
+    F(strtol, KEEP(strtol(b + 40, &rest, 10)))                                                     \
+    F(qsort, qsort(b, 64, 1, compare))                                                             \
+    F(gmtime_r, gmtime_r(&moment, (struct tm *)b))                                                 \
+    F(localtime_r, localtime_r(&moment, (struct tm *)b))                                           \
+    F(asctime_r, asctime_r(&day, b))                                                               \
+    F(mktime, KEEP(mktime((struct tm *)memset(b, 0, 8))))                                          \
+    F(read, KEEP(read(ends[0], b, 64)))                                                            \
+    F(write, KEEP(write(ends[1], b, 64)))                                                          \
+    F(readv, KEEP(readv(ends[0], &(struct iovec){b, 64}, 1)))                                      \
+    F(writev, KEEP(writev(ends[1], &(struct iovec){b, 64}, 1)))                                    \
+    F(pread, KEEP(pread(fileno(text), b, 64, 0)))                                                  \
+    F(send, KEEP(send(sockets[0], b, 64, 0)))                                                      \
+    F(recv, KEEP(recv(sockets[1], b, 64, 0)))                                                      \
+    F(fstat, fstat(0, (struct stat *)b))                                                           \
+    F(fread, KEEP(fread(b, 1, 64, text)))                                                          \
+    F(fwrite, KEEP(fwrite(b, 1, 64, text)))                                                        \
+    F(fgets, KEEP(fgets(b, 64, text)))                                                             \
+    F(fputs, fputs(b, text))                                                                       \
+    F(snprintf, snprintf(b, 64, "a longer text: %d", 5))                                           \
+    F(snprintf_from, snprintf(m, 64, "%d %s", 5, b))                                               \
+    F(fprintf_from, fprintf(text, "%d %s", 5, b))
+
+#define F(name, call) AT_##name,
+enum { FUNCTIONS COUNT };
+#undef F
+
+static char buffers[COUNT][SIZE] __attribute__((aligned(64)));
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int locked, at = 3;
+
+static void begin(void) {
+    if (locked)
+        pthread_mutex_lock(&lock);
+}
+
+static void end(void) {
+    if (locked)
+        pthread_mutex_unlock(&lock);
+}
+
+#define F(name, call)                                                                              \
+    static void call_##name(char *b) {                                                             \
+        static time_t moment = 86400;                                                              \
+        static struct tm day = {.tm_mday = 1, .tm_wday = 1};                                       \
+        char m[SIZE] = "a text that has thirty-six letters..", *rest = NULL, *rest_of = b;         \
+        (void)moment, (void)day, (void)m, (void)rest, (void)rest_of;                               \
+        rewind(text);                                                                              \
+        begin();                                                                                   \
+        call;                                                                                      \
+        end();                                                                                     \
+    }
+FUNCTIONS
+#undef F
+
+static void *call_all(void *unused) {
+#define F(name, call) call_##name(buffers[AT_##name]);
+    FUNCTIONS
+#undef F
+    return unused;
+}
+
+static void *write_all(void *unused) {
+    for (int i = 0; i < COUNT; i++) {
+        begin();
+        buffers[i][i == AT_atoi || i == AT_strtol ? at + 38 : at] = 'x';
+        end();
+    }
+    return unused;
+}
+
+int main(int count, char **arguments) {
+    pthread_t threads[2];
+    locked = count > 1 && strcmp(arguments[1], "locked") == 0;
+    if (count > 1 && strcmp(arguments[1], "apart") == 0)
+        at = APART;
+    text = tmpfile();
+    for (int i = 0; i < 9; i++)
+        fputs("0123456789 of some text\n", text);
+    fflush(text);
+    if (pipe(ends) || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) || !text)
+        return 1;
+    for (int i = 0; i < COUNT; i++)
+        strcpy(buffers[i], "a text that has thirty-six letters..");
+    for (int i = 0; i < 4; i++)
+        if (write(ends[1], buffers[0], 64) != 64)
+            return 1;
+    strcpy(buffers[AT_atoi] + 40, "12345 ");
+    strcpy(buffers[AT_strtol] + 40, "12345 ");
+#define F(name, call) printf("%s %p\n", #name, (void *)buffers[AT_##name]);
+    FUNCTIONS
+#undef F
+    fflush(stdout);
+    pthread_create(&threads[0], NULL, call_all, NULL);
+    pthread_create(&threads[1], NULL, write_all, NULL);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    return 0;
+}
