@@ -39,6 +39,11 @@ run(${OBJCOPY} --redefine-sym _Unwind_Resume=ew_unwind_resume
   --redefine-sym __gcc_personality_v0=ew_personality --redefine-syms=${OBJECT}.own
   ${ARCHIVE} ${OBJECT}.a)
 run(${LINKER} -r --force-group-allocation --whole-archive ${OBJECT}.a -o ${OBJECT})
+execute_process(COMMAND ${NM} --undefined-only --format=posix ${OBJECT} OUTPUT_VARIABLE symbols)
+string(REGEX MATCHALL "ew_own_[^ ]+" missing "${symbols}")
+if(missing)
+  message(FATAL_ERROR "own.c lacks what the runtime calls itself: ${missing}")
+endif()
 run(${OBJCOPY} --localize-hidden --redefine-syms=${OBJECT}.taken ${OBJECT})
 execute_process(COMMAND ${NM} --defined-only --extern-only --format=posix ${OBJECT}
   OUTPUT_VARIABLE symbols RESULT_VARIABLE status)

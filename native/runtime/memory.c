@@ -89,8 +89,8 @@ static size_t list_compared(struct ew_touched *list, const long *arguments) {
 EW_EXPORT int ew_takes_memcmp(const void *one, const void *other, size_t size) {
     bool decided = ew_touches();
     if (UNLIKELY(ew_watched) && !(is_known(one, size, false) && is_known(other, size, false)))
-        ew_touch_listed(decided, list_compared,
-                        (const long[]){(long)one, (long)other, (long)size}, PC);
+        ew_touch_listed(decided, list_compared, (const long[]){(long)one, (long)other, (long)size},
+                        PC);
     return REAL(memcmp)(one, other, size);
 }
 

@@ -103,6 +103,18 @@ char *strncpy(char *restrict to, const char *restrict from, size_t size) {
     return to;
 }
 
+char *strcpy(char *restrict to, const char *restrict from) {
+    return memcpy(to, from, strlen(from) + 1);
+}
+
+char *strstr(const char *text, const char *wanted) {
+    size_t length = strlen(wanted);
+    for (; *text || !length; text++)
+        if (strncmp(text, wanted, length) == 0)
+            return (char *)text;
+    return NULL;
+}
+
 char *stpcpy(char *restrict to, const char *restrict from) {
     size_t length = strlen(from);
     memcpy(to, from, length + 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of the heap and other memory that comes and goes, used rightly and wrongly: one case a run.
+// Blocks of the heap and other memory that comes and goes, used rightly and wrongly: one case a
+// run.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
