@@ -65,16 +65,18 @@ static void *allocated(void *address, size_t size, const void *pc) {
 
 // Whether it can be given back, as far as that is known: blocks from before the run have no head.
 static bool is_block(const void *address, const void *pc) {
-    if (!ew_detecting || !has_heads())
+    unsigned wrong = 0;
+    if (!has_heads())
         return true;
-    enum ew_heap state = ew_shadow_heap_at((uintptr_t)address);
     if ((uintptr_t)address % (2 * sizeof(size_t)))
-        ew_freed_wrongly(address, pc, EW_FOUND_INVALID_FREE);
-    else if (state == EW_HEAP_FREED)
-        ew_freed_wrongly(address, pc, EW_FOUND_DOUBLE_FREE);
-    else
-        return true;
-    return false;
+        wrong = EW_FOUND_INVALID_FREE;
+    else if (ew_detecting && ew_shadow_heap_at((uintptr_t)address) == EW_HEAP_FREED)
+        wrong = EW_FOUND_DOUBLE_FREE;
+    if (wrong && ew_detecting)
+        ew_freed_wrongly(address, pc, wrong);
+    if (wrong && ew_tracing)
+        ew_trace_access(EW_OP_FREE, 0, address, 1, pc);
+    return !wrong;
 }
 
 static void freed(void *address, size_t usable, const void *pc) {

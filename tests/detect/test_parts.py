@@ -154,6 +154,7 @@ def test_detectors_have_names_of_kinds() -> None:
         Kind.ATOMICITY,
         Kind.DEADLOCK,
         Kind.LOST_WAKEUP,
+        Kind.MEMORY_ERROR,
     ]
 
 

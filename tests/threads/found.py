@@ -17,6 +17,7 @@ from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.named import trace_of
 from eitherway.worlds.threads.run import Ran, run
 
+_ON_MEMORY = (Kind.DATA_RACE, Kind.MEMORY_ERROR)
 RACE, USE_AFTER_FREE, DEADLOCK, DOUBLE_FREE, INVALID_FREE = 1, 2, 3, 4, 5
 
 
@@ -42,5 +43,5 @@ def looked_at(command: Iterable[str], seed: int) -> Looked:
         ran = run(Launch.here([*command]), seed=seed, trace=Path(name), detect=True)
         with Recording.open(name) as recording:
             trace = trace_of(Events.read(recording))
-    races = [race for race in detect_all(trace, CERTAIN) if race.kind is Kind.DATA_RACE]
+    races = [race for race in detect_all(trace, CERTAIN) if race.kind in _ON_MEMORY]
     return Looked(ran, tuple(findings_of(trace, races, source=Source("test"))))

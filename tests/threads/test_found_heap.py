@@ -8,6 +8,8 @@ import pytest
 from tests.threads.conftest import Program
 from tests.threads.found import DOUBLE_FREE, INVALID_FREE, RACE, USE_AFTER_FREE, looked_at
 
+from eitherway.model.words import Kind
+
 SOURCE = Path(__file__).parent / "programs" / "found_heap.c"
 SEEDS = range(4)
 BLOCK = "heap block of 64 bytes"
@@ -71,7 +73,9 @@ def test_a_memory_error_is_found(program: Program, case: str, seed: int) -> None
     looked = looked_at([program("found_heap"), case], seed)
     assert looked.kinds == {kind}
     assert looked.ran.status in ends
-    assert looked.races == ()
+    (error,) = looked.races
+    assert error.kind is Kind.MEMORY_ERROR
+    assert error.operations[-1].object == BLOCK
 
 
 @pytest.mark.parametrize("case", RIGHT)

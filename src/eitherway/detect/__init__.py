@@ -15,6 +15,7 @@ from eitherway.detect import (
     deadlock,
     load_store,
     lost_wakeup,
+    memory_error,
     wait_wakeups,
     wakeup_waits,
 )
@@ -48,6 +49,7 @@ DETECTORS = (
     Detector("atomicity", atomicity.find, INHERENT_EDGES, MEMORY_WORLDS, guesses=True),
     Detector("deadlock", deadlock.find, INHERENT_EDGES, ALL_WORLDS),
     Detector("lost-wakeup", lost_wakeup.find, INHERENT_EDGES, MEMORY_WORLDS),
+    Detector("memory-error", memory_error.find, ALL_EDGES, MEMORY_WORLDS),
 )
 
 

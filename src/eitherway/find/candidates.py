@@ -17,6 +17,8 @@ class FoundKind(IntEnum):
     RACE = 1
     USE_AFTER_FREE = 2
     DEADLOCK = 3
+    DOUBLE_FREE = 4
+    INVALID_FREE = 5
 
 
 class Key(NamedTuple):

@@ -23,7 +23,7 @@ from eitherway.worlds.threads.places import NOWHERE, Places, places_of
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.trace_request import Depth, TraceRequest, Where
 
-ACCESSES = tuple(detector for detector in CERTAIN if detector.name == "load-store")
+ACCESSES = tuple(d for d in CERTAIN if d.name in ("load-store", "memory-error"))
 DEADLOCKS = tuple(detector for detector in CERTAIN if detector.name == "deadlock")
 # A wake-up is not lost when what it tells of is looked at under a lock: that needs the accesses.
 WAKE_UPS = tuple(detector for detector in CERTAIN if detector.name == "lost-wakeup")
@@ -60,7 +60,8 @@ class Tracer:
     def trace(self, ran: Ran, request: TraceRequest) -> Traced:
         """What was asked for of a run."""
         with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
-            again = self._explorer.run(replay=ran, trace=Path(name), request=request)
+            # Detecting, it also knows which blocks are there to be freed.
+            again = self._explorer.run(replay=ran, trace=Path(name), request=request, detect=True)
             with Recording.open(name, incomplete=True) as recording:  # it may have been killed
                 events = Events.read(recording)
         return Traced(trace_of(events), events, tuple(again.differences(ran)))

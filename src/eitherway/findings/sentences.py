@@ -202,6 +202,18 @@ def _lost_wakeup(named: dict[str, Side], pattern: str) -> Sentences:
     )
 
 
+def _memory_error(named: dict[str, Side], pattern: str) -> Sentences:
+    last = list(named)[-1]
+    if pattern == "invalid-free":
+        return (f"However, {last} gives back what does not begin where a block does.",)
+    first = next(iter(named))
+    done = "gives it back a second time" if pattern == "double-free" else "uses it all the same"
+    return (
+        f"Then the memory is the program's no more from {first} on.",
+        f"However, {last} {done}: by then it may be another object's.",
+    )
+
+
 def _split(named: dict[str, Side], kind: OpKind) -> list[str]:
     return [letter for letter, side in named.items() if side.kind is kind]
 
@@ -222,4 +234,5 @@ _PROOFS: dict[Kind, Callable[[dict[str, Side], str], Sentences]] = {
     Kind.ATOMICITY: _atomicity,
     Kind.DEADLOCK: _deadlock,
     Kind.LOST_WAKEUP: _lost_wakeup,
+    Kind.MEMORY_ERROR: _memory_error,
 }
