@@ -6,6 +6,7 @@
 // of the same memory is.
 #include "heap.h"
 #include "libc.h"
+#include "places.h"
 #include "races.h"
 #include "sync.h"
 
@@ -83,12 +84,12 @@ static void freed(void *address, size_t usable, const void *pc) {
     const struct ew_block_of block = {address, usable, usable, pc};
     ew_tell_freed(&block);
     if (ew_detecting && has_heads())
-        ew_shadow_freed((uintptr_t)address - EW_HEAP_HEAD, 4);
+        ew_shadow_heap_freed((uintptr_t)address);
 }
 
 // Inside libc nobody else may go on.
 static void step(void *address, const void *pc) {
-    if (ew_in_libc(pc) || ew_touches() || !ew_detecting || !has_heads() ||
+    if (ew_in_libc(pc) || ew_touches() || !ew_detecting || LIKELY(!ew_places_any) || !has_heads() ||
         ew_shadow_heap_at((uintptr_t)address) != EW_HEAP_LIVES)
         return;
     struct ew_touched block = {EW_OP_STORE, address, REAL(malloc_usable_size)(address)};

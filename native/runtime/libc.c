@@ -82,7 +82,8 @@ extern void *__tls_get_addr(size_t *module_and_offset);
 
 static int look_for(struct dl_phdr_info *info, size_t size, void *argument) {
     (void)size, (void)argument;
-    const uintptr_t inside[2] = {(uintptr_t)dlsym(RTLD_NEXT, "qsort"), (uintptr_t)__tls_get_addr};
+    const uintptr_t inside[2] = {(uintptr_t)dlsym(RTLD_NEXT, "__libc_start_main"),
+                                 (uintptr_t)__tls_get_addr};
     for (int i = 0; i < 2; i++) {
         struct part part = {UINTPTR_MAX, 0};
         if (holds(info, inside[i], &part))

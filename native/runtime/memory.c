@@ -10,15 +10,40 @@ EW_REAL(memcmp);
 EW_REAL(strlen);
 EW_REAL(strcmp);
 
-// Copies are short, and of what the thread has touched just before: then nothing is to be told.
-static inline bool is_known(const void *address, size_t size, bool writes) {
-    uintptr_t at = (uintptr_t)address & ~3ul, end = (uintptr_t)address + size;
-    for (; at < end; at += 4) {
+static inline bool is_cell_known(uintptr_t address, uint32_t bytes, bool writes) {
+    const struct ew_cell *cell = ew_cell_at(address);
+    uint32_t relevant = ~EW_BYTES | bytes;
+    return !((cell->write ^ ew_current) & relevant) ||
+           (!writes && !((cell->read ^ ew_current) & relevant));
+}
+
+static bool are_cells_known(uintptr_t at, size_t size, bool writes) {
+    for (uintptr_t end = at + size; at < end; at += 4) {
         const struct ew_cell *cell = ew_cell_at(at);
         if (cell->write != ew_current && (writes || cell->read != ew_current))
             return false;
     }
-    return !ew_tracing;
+    return true;
+}
+
+static bool are_bytes_known(uintptr_t at, size_t size, bool writes) {
+    uintptr_t end = at + size, last = (end - 1) & ~3ul;
+    uint32_t from = EW_BYTES << (at & 3) & EW_BYTES, to = EW_BYTES >> (last + 4 - end);
+    at &= ~3ul;
+    if (at == last)
+        return is_cell_known(at, from & to, writes);
+    return is_cell_known(at, from, writes) && is_cell_known(last, to, writes) &&
+           are_cells_known(at + 4, last - at - 4, writes);
+}
+
+// Copies are short, and of what the thread has touched just before: then nothing is to be told.
+static inline bool is_known(const void *address, size_t size, bool writes) {
+    uintptr_t at = (uintptr_t)address;
+    if (UNLIKELY(ew_tracing))
+        return false;
+    if (LIKELY(((at | size) & 3) == 0))
+        return are_cells_known(at, size, writes);
+    return size == 0 || are_bytes_known(at, size, writes);
 }
 
 // --- copies
@@ -102,8 +127,10 @@ static size_t list_text(struct ew_touched *list, const long *arguments) {
 
 EW_EXPORT size_t ew_takes_strlen(const char *text) {
     bool decided = ew_touches();
-    if (UNLIKELY(ew_watched))
-        ew_touch_listed(decided, list_text, (const long[]){(long)text}, PC);
+    size_t length = REAL(strlen)(text);
+    if (LIKELY(!ew_watched) || is_known(text, length + 1, false))
+        return length;
+    ew_touch_listed(decided, list_text, (const long[]){(long)text}, PC);
     return REAL(strlen)(text);
 }
 

@@ -17,27 +17,40 @@ typedef void delete_function(void *block);
 #define OWN(name)                                                                                  \
     extern __typeof__(name) own##name __attribute__((alias(#name), visibility("hidden")))
 
-extern void _ZSt17__throw_bad_allocv(void) __attribute__((weak)); // std::__throw_bad_alloc
+extern void _ZSt17__throw_bad_allocv(void) __attribute__((weak));        // std::__throw_bad_alloc
+extern void (*_ZSt15get_new_handlerv(void))(void) __attribute__((weak)); // std::get_new_handler
 
-// As libstdc++ has it; where it is linked into the program only what can be done without it.
+static void *allocate(size_t size, size_t alignment, const void *pc) {
+    return alignment ? ew_allocate_aligned(alignment, size, pc) : ew_allocate(size, pc);
+}
+
+// libstdc++ is part of the program, without its operators.
+static void *new_without_library(size_t size, size_t alignment, bool throws) {
+    void *block = NULL;
+    void (*handler)(void);
+    while (!block && _ZSt15get_new_handlerv && (handler = _ZSt15get_new_handlerv())) {
+        handler();
+        block = allocate(size, alignment, PC);
+    }
+    if (!block && throws && _ZSt17__throw_bad_allocv)
+        _ZSt17__throw_bad_allocv();
+    return block;
+}
+
 static void *library_new(const char *name, size_t size, size_t alignment, bool throws) {
     new_function *library = (new_function *)dlsym(RTLD_NEXT, name);
-    if (library)
-        return library(size, alignment, NULL);
-    if (throws && _ZSt17__throw_bad_allocv)
-        _ZSt17__throw_bad_allocv();
-    return NULL;
+    return library ? library(size, alignment, NULL) : new_without_library(size, alignment, throws);
 }
 
 static void *make(const char *name, size_t size, bool throws, const void *pc) {
-    void *block = ew_allocate(size ? size : 1, pc);
+    void *block = allocate(size ? size : 1, 0, pc);
     return LIKELY(block != NULL) ? block : library_new(name, size, 0, throws);
 }
 
 static void *make_aligned(const char *name, size_t size, size_t alignment, bool throws,
                           const void *pc) {
     size_t whole = ((size ? size : 1) + alignment - 1) & ~(alignment - 1);
-    void *block = whole >= size ? ew_allocate_aligned(alignment, whole, pc) : NULL;
+    void *block = whole >= size ? allocate(whole, alignment, pc) : NULL;
     return LIKELY(block != NULL) ? block : library_new(name, size, alignment, throws);
 }
 

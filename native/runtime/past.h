@@ -16,6 +16,11 @@ static inline bool ew_entry_is_known(uint32_t entry) {
     return ew_segment_is_known(ew_segment_of(entry));
 }
 
+// All that happened in it is known to the running thread, and it is no set.
+static inline bool ew_past_is_plain(const struct ew_cell *cell) {
+    return ew_segment_is_known(cell->write >> 4) && ew_segment_is_known(cell->read >> 4);
+}
+
 // A new one in the making: entries are kept one by one, then it takes the place of the old.
 extern uint32_t *ew_past_kept, ew_past_count;
 void ew_past_keep(uint32_t entry);

@@ -270,8 +270,7 @@ void ew_shadow_look(unsigned op, const void *address, size_t size, const void *p
 
 // Both cells of eight bytes mostly have the same past, of one thread that is known.
 static inline bool is_plain_past(const struct ew_cell *cell, bool two) {
-    return ew_segment_is_known(cell[0].write >> 4) && ew_segment_is_known(cell[0].read >> 4) &&
-           (!two || memcmp(&cell[0], &cell[1], sizeof *cell) == 0);
+    return ew_past_is_plain(cell) && (!two || memcmp(&cell[0], &cell[1], sizeof *cell) == 0);
 }
 
 #define COMMON(name, bytes_, op_, field)                                                           \
@@ -290,56 +289,6 @@ COMMON(read4, 4, EW_OP_LOAD, read)
 COMMON(read8, 8, EW_OP_LOAD, read)
 COMMON(write4, 4, EW_OP_STORE, write)
 COMMON(write8, 8, EW_OP_STORE, write)
-
-// --- memory that comes and goes
-
-static void fill(uintptr_t address, size_t size, struct ew_cell value) {
-    for (uintptr_t at = address & ~3ul; at < address + size; at += 4) {
-        struct ew_cell *cell = ew_cell_at(at);
-        if (UNLIKELY((cell->write | cell->read) & EW_SET)) {
-            ew_past_drop(cell->write);
-            ew_past_drop(cell->read);
-        }
-        *cell = value;
-    }
-}
-
-#define LARGE (1ul << 20) // of the program's memory: beyond, pages are given back instead
-
-// The sets of its cells are lost: few, as equal ones are one.
-static void discard(uintptr_t address, size_t size) {
-    uintptr_t from = (uintptr_t)ew_cell_at(address & ~3ul), to = from + size * 2;
-    uintptr_t first = (from + 4095) & ~4095ul, last = to & ~4095ul;
-    fill(address, (first - from) / 2, (struct ew_cell){0});
-    fill(address + (last - from) / 2, (to - last) / 2, (struct ew_cell){0});
-    raw3(SYS_madvise, (long)first, (long)(last - first), MADV_DONTNEED);
-}
-
-void ew_shadow_fresh(uintptr_t address, size_t size, bool mine) {
-    if (size >= LARGE)
-        discard(address, size);
-    else
-        fill(address, size, (struct ew_cell){mine ? ew_current : 0, 0});
-}
-
-// Without bytes, lest a hook take it for the running thread's own access.
-void ew_shadow_freed(uintptr_t address, size_t size) {
-    if (size >= LARGE)
-        discard(address, size);
-    else
-        fill(address, size, (struct ew_cell){ew_current & ~EW_BYTES, EW_FREED});
-}
-
-void ew_shadow_heap(uintptr_t block) {
-    fill(block - EW_HEAP_HEAD, 4, (struct ew_cell){EW_NOBODY, EW_FREED});
-}
-
-enum ew_heap ew_shadow_heap_at(uintptr_t block) {
-    const struct ew_cell *head = ew_cell_at(block - EW_HEAP_HEAD);
-    if (head->read != EW_FREED)
-        return EW_HEAP_UNKNOWN;
-    return head->write == EW_NOBODY ? EW_HEAP_LIVES : EW_HEAP_FREED;
-}
 
 void ew_shadow_forget(void) {
     raw3(SYS_madvise, EW_SHADOW_BASE, EW_SHADOW_SIZE, MADV_DONTNEED);

@@ -59,13 +59,26 @@ void ew_shadow_write8(uintptr_t address, uintptr_t pc);
 
 // Fresh memory: nobody has touched it yet, but for the running thread if `mine`.
 void ew_shadow_fresh(uintptr_t address, size_t size, bool mine);
+void ew_shadow_free(const struct ew_access *access); // a write to all of it, then it is given back
 void ew_shadow_freed(uintptr_t address, size_t size);
 
 // A block of the heap is known by the cell before it, of memory that is the allocator's.
 enum ew_heap { EW_HEAP_UNKNOWN, EW_HEAP_LIVES, EW_HEAP_FREED };
 #define EW_HEAP_HEAD 8 // bytes
-void ew_shadow_heap(uintptr_t block);
-enum ew_heap ew_shadow_heap_at(uintptr_t block);
+static inline void ew_shadow_heap(uintptr_t block) {
+    *ew_cell_at(block - EW_HEAP_HEAD) = (struct ew_cell){EW_NOBODY, EW_FREED};
+}
+
+static inline void ew_shadow_heap_freed(uintptr_t block) {
+    *ew_cell_at(block - EW_HEAP_HEAD) = (struct ew_cell){ew_current & ~EW_BYTES, EW_FREED};
+}
+
+static inline enum ew_heap ew_shadow_heap_at(uintptr_t block) {
+    const struct ew_cell *head = ew_cell_at(block - EW_HEAP_HEAD);
+    if (head->read != EW_FREED)
+        return EW_HEAP_UNKNOWN;
+    return head->write == EW_NOBODY ? EW_HEAP_LIVES : EW_HEAP_FREED;
+}
 
 void ew_shadow_start(void);
 void ew_shadow_forget(void); // all of it

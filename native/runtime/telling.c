@@ -111,11 +111,14 @@ void ew_tell_allocated(const struct ew_block_of *block, bool mine) {
 // A write to all of it; what threads synchronised with in it is gone.
 void ew_tell_freed(const struct ew_block_of *block) {
     uintptr_t address = (uintptr_t)block->address;
-    if (ew_detecting)
-        ew_detect_access(EW_OP_FREE, block->address, block->usable, block->pc);
+    struct ew_access access = {address, block->usable, (uintptr_t)block->pc, EW_OP_FREE, false};
     bool ends_objects = ew_objects_end(address, block->usable);
-    if (ew_detecting)
+    if (ew_detecting && LIKELY(!ew_shadow_filtered)) {
+        ew_shadow_free(&access);
+    } else if (ew_detecting) {
+        ew_detect_access(EW_OP_FREE, block->address, block->usable, block->pc);
         ew_shadow_freed(address, block->usable);
+    }
     if (!ew_tracing)
         return;
     if (!is_ignored(EW_OP_FREE))

@@ -94,6 +94,8 @@ def write_thread_events(path: Path, *, events: int, values: bool = False) -> Non
         names.rows(BlockType.THREAD_REGIONS, table(BlockType.THREAD_REGIONS, stack))
         sites = table(BlockType.THREAD_FRAMES, [(0, 0), (0, 0x1234), (1, 0x5678)])
         names.rows(BlockType.THREAD_FRAMES, sites)
+        lives = [(0x7F00_0000_1000, 64, 0, 1, 0, 1), (0x7F00_0000_1000, 64, 8, 2, 1, 2)]
+        names.rows(BlockType.THREAD_MEMORY, table(BlockType.THREAD_MEMORY, lives))
         if values:
             late = table(BlockType.THREAD_CORRECTIONS, [(77, 1)])
             names.rows(BlockType.THREAD_CORRECTIONS, late)

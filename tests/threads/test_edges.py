@@ -115,6 +115,30 @@ def test_leaving_a_barrier_follows_every_arrival() -> None:
     assert run.edges() == {(arrival, leave) for arrival in arrivals}
 
 
+@pytest.mark.parametrize("free", [(0x1000, 4), (0xFC0, 0x1000), (0x1000, 1)])
+def test_what_is_in_a_freed_block_orders_nothing_with_what_comes_later(
+    free: tuple[int, int],
+) -> None:
+    run = Run()
+    run.event(0, OpKind.RELEASE)
+    run.atomic(0, OpKind.STORE, RELEASE)
+    run.event(0, OpKind.WAKE)
+    run.event(0, OpKind.FREE, free[0], size=free[1])
+    run.event(1, OpKind.ACQUIRE)
+    run.atomic(1, OpKind.LOAD, ACQUIRE)
+    run.event(1, OpKind.WAIT)
+    assert run.edges() == set()
+
+
+@pytest.mark.parametrize("free", [(0x1001, 8), (0xF00, 0x100), (0x2000, 0x100000)])
+def test_what_is_beside_a_freed_block_is_as_it_was(free: tuple[int, int]) -> None:
+    run = Run()
+    release = run.event(0, OpKind.RELEASE)
+    run.event(0, OpKind.FREE, free[0], size=free[1])
+    acquire = run.event(1, OpKind.ACQUIRE)
+    assert run.edges() == {(release, acquire)}
+
+
 @pytest.mark.parametrize("store", [RELEASE, ACQ_REL, SEQ_CST])
 @pytest.mark.parametrize("load", [1, ACQUIRE, SEQ_CST])
 def test_an_acquiring_load_follows_the_releasing_store(store: int, load: int) -> None:

@@ -19,6 +19,7 @@ from eitherway.worlds.threads.trace_hash import trace_hash
 Spoil = Callable[[Table], object]
 EVENTS, SITES = BlockType.THREAD_EVENTS, BlockType.THREAD_FRAMES
 REGIONS, ASKED = BlockType.THREAD_REGIONS, BlockType.THREAD_ASKED
+MEMORY = BlockType.THREAD_MEMORY
 STREAMS = {EVENTS: "events", BlockType.THREAD_VALUES: "values"}
 
 
@@ -29,7 +30,8 @@ def put(column: str, row: int, value: int) -> Spoil:
 def spoilt(tmp_path: Path, kind: BlockType, spoil: Spoil) -> Path:
     """A copy of a good trace with one number changed."""
     write_thread_events(tmp_path / "good", events=20, values=True)
-    kinds = [ASKED, REGIONS, SITES, BlockType.THREAD_CORRECTIONS, BlockType.THREAD_VALUES, EVENTS]
+    late = (BlockType.THREAD_CORRECTIONS, BlockType.THREAD_VALUES)
+    kinds = [ASKED, REGIONS, SITES, MEMORY, *late, EVENTS]
     with Recording.open(tmp_path / "good") as recording:
         tables = {k: table.copy() for k, table in recording.tables(*kinds).items()}
     spoil(tables[kind])
@@ -62,6 +64,11 @@ def test_nothing_spoilt_is_read(tmp_path: Path) -> None:
         (SITES, put("caller", 1, 1), "before its caller"),
         (SITES, put("caller", 0, 2), "before its caller"),
         (REGIONS, put("hi", 0, 0), "region is empty"),
+        (MEMORY, put("event", 0, 9), "out of turn"),
+        (MEMORY, put("site", 1, 3), "memory came from a call site that is not there"),
+        (MEMORY, put("what", 0, 0), "unknown way"),
+        (MEMORY, put("what", 1, 5), "unknown way"),
+        (MEMORY, put("size", 0, 2**64 - 1), "more memory than there is"),
         (ASKED, put("depth", 0, 3), "not a valid Depth"),
         (ASKED, put("until", 0, 0), "no steps"),
         (ASKED, put("high", 0, 0), "no addresses"),

@@ -41,7 +41,9 @@ class Blocks:
         ordered = self._rows[self._ordered]
         self._starts, self._first = np.unique(ordered["address"], return_index=True)
         self._last = np.append(self._first[1:], len(ordered)) - 1
-        self._reach = np.maximum.accumulate(ordered["address"] + np.maximum(ordered["size"], 1))
+        self._ends = ordered["address"] + np.maximum(ordered["size"], 1)
+        self._reach = np.maximum.accumulate(self._ends)
+        self._larger = _larger(ordered["address"], self._ends)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -54,22 +56,18 @@ class Blocks:
     def find(self, addresses: Table, events: Table) -> Table:
         """For each address as it was touched by that event the number of its block, or -1.
 
-        Of several the last that came to be; one that was given back only where no other is.
+        Of several that live, the one that begins nearest; where none does, the last that did.
         """
         found: Table = np.full(len(addresses), -1, dtype=np.int64)
-        last: Table = np.full(len(addresses), -1, dtype=np.int64)  # given back by then
         open_: Table = np.arange(len(addresses))
         group = np.searchsorted(self._starts, addresses, side="right").astype(np.int64) - 1
         while len(open_ := self._may_be_in(open_, group, addresses)):
-            number = self._begun(group[open_], events[open_])
-            covers = number >= 0
-            covers[covers] &= self._covers(number[covers], addresses[open_[covers]])
-            at, number = open_[covers], number[covers]
-            lives = self._until[number] > events[at]
-            found[at[lives]] = np.maximum(found[at[lives]], number[lives])
-            last[at[~lives]] = np.maximum(last[at[~lives]], number[~lives])
+            number = self._around(group[open_], addresses[open_], events[open_])
+            lives = (number >= 0) & (self._until[number] > events[open_])
+            found[open_] = np.where(lives, number, np.maximum(found[open_], number))
+            open_ = open_[~lives]
             group[open_] -= 1
-        return np.where(found >= 0, found, last)
+        return found
 
     def _may_be_in(self, which: Table, group: Table, addresses: Table) -> Table:
         """Those of the addresses that a block of their group, or of one before, reaches."""
@@ -78,20 +76,23 @@ class Blocks:
         reached: Table = which[self._reach[last] > addresses[which]]
         return reached
 
+    def _around(self, group: Table, addresses: Table, events: Table) -> Table:
+        """Of the blocks that begin at one address the last around another by then, or -1."""
+        place = self._begun(group, events)
+        while np.any(short := (place >= 0) & (self._ends[place] <= addresses)):
+            place = np.where(short, self._larger[place], place)
+        number: Table = np.where(place >= 0, self._ordered[place], -1)
+        return number
+
     def _begun(self, group: Table, events: Table) -> Table:
-        """Of the blocks that begin at one address the last that was there by then, or -1."""
+        """The place of the last that was there by then, or -1."""
         low, high = self._first[group] - 1, self._last[group]  # the place is above low, up to high
         while np.any(low < high):
             middle = (low + high + 1) // 2
             known = self._since[self._ordered[middle]] <= events
             low, high = np.where(known, middle, low), np.where(known, high, middle - 1)
-        number: Table = np.where(low >= self._first[group], self._ordered[low], -1)
-        return number
-
-    def _covers(self, number: Table, addresses: Table) -> Table:
-        rows = self._rows[number]
-        covers: Table = addresses - rows["address"] < np.maximum(rows["size"], 1)
-        return covers
+        place: Table = np.where(low >= self._first[group], low, -1)
+        return place
 
 
 def _ends(rows: Table) -> Table:
@@ -102,3 +103,16 @@ def _ends(rows: Table) -> Table:
     again = ordered["address"][1:] == ordered["address"][:-1]
     until[order[:-1][again]] = ordered["event"][1:][again]
     return until
+
+
+def _larger(starts: Table, ends: Table) -> Table:
+    """For each the place of the last before it that begins there too and reaches further."""
+    larger: Table = np.full(len(starts), -1, dtype=np.int64)
+    kept: list[tuple[int, int, int]] = []  # of one start, each reaching further than the next
+    for place, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        while kept and (kept[-1][0] != start or kept[-1][1] <= end):
+            kept.pop()
+        if kept:
+            larger[place] = kept[-1][2]
+        kept.append((start, end, place))
+    return larger
