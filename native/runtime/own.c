@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 EW_REAL(memcpy);
@@ -119,6 +120,12 @@ char *stpcpy(char *restrict to, const char *restrict from) {
     size_t length = strlen(from);
     memcpy(to, from, length + 1);
     return to + length;
+}
+
+char *strdup(const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
 }
 
 EW_REAL(vsnprintf);
