@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Publication with release and acquire: just enough.
+// EXPECT: nothing
+#include "together.h"
+#include <assert.h>
+#include <stdatomic.h>
+
+static atomic_int ready;
+static int message;
+
+static void *send(void *unused) {
+    message = 7;
+    atomic_store_explicit(&ready, 1, memory_order_release);
+    return unused;
+}
+
+static void *receive(void *unused) {
+    if (atomic_load_explicit(&ready, memory_order_acquire))
+        assert(message == 7);
+    return unused;
+}
+
+int main(void) {
+    TOGETHER(send, receive);
+    return 0;
+}
