@@ -17,7 +17,7 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _HEAP = "heap:"
 
 
-class BadTruth(ValueError):
+class TruthError(ValueError):
     """A program that says something which is not in the grammar."""
 
 
@@ -57,8 +57,8 @@ def truth_of(source: Path) -> Truth:
     """What the comments of one program say."""
     try:
         return _parsed(source, source.read_text(encoding="utf-8"))
-    except BadTruth as problem:
-        raise BadTruth(f"{source.name}: {problem}") from None
+    except TruthError as problem:
+        raise TruthError(f"{source.name}: {problem}") from None
 
 
 def _parsed(source: Path, text: str) -> Truth:
@@ -67,10 +67,10 @@ def _parsed(source: Path, text: str) -> Truth:
     said = [(match[1], match[2].strip()) for line in lines if (match := _LINE.match(line))]
     expected = [words for word, words in said if word == "EXPECT"]
     if not expected:
-        raise BadTruth("it says nothing: write '// EXPECT: nothing' if nothing is wrong with it")
+        raise TruthError("it says nothing: write '// EXPECT: nothing' if nothing is wrong with it")
     if "nothing" in expected:
         if len(said) > 1:
-            raise BadTruth("it expects nothing and something")
+            raise TruthError("it expects nothing and something")
         expected = []
     allowed = [_with_reason(words) for word, words in said if word == "MAY"]
     truth = Truth(
@@ -95,20 +95,20 @@ def _with_reason(words: str) -> str:
     """What may be told, without the reason that it must have."""
     told, comma, reason = words.partition(", ")
     if not comma or not reason.startswith(("because ", "for ")):
-        raise BadTruth(f"'{words}' has no reason: ', because ...'")
+        raise TruthError(f"'{words}' has no reason: ', because ...'")
     return told
 
 
 def _expectation(words: str, marks: dict[str, frozenset[int]]) -> Expectation:
     fields = words.split()
     if len(fields) < 2:
-        raise BadTruth(f"'{words}' is not KIND OBJECT MARK ...")
+        raise TruthError(f"'{words}' is not KIND OBJECT MARK ...")
     kinds = frozenset(_kind(word) for word in fields[0].split("|"))
     sites = tuple(_site(mark, marks) for mark in fields[2:])
     thing = fields[1]
     if Kind.FAILURE in kinds:
         if not _ENDING.fullmatch(thing):
-            raise BadTruth(f"'{thing}' is no way to fail: SIGABRT, SIGSEGV, exit:1, ...")
+            raise TruthError(f"'{thing}' is no way to fail: SIGABRT, SIGSEGV, exit:1, ...")
         return Expectation(words, kinds, ending=thing, sites=sites)
     if thing.startswith(_HEAP):
         heap = _site(thing.removeprefix(_HEAP), marks)
@@ -120,12 +120,12 @@ def _kind(word: str) -> Kind:
     try:
         return Kind(word)
     except ValueError:
-        raise BadTruth(f"'{word}' is no kind of finding") from None
+        raise TruthError(f"'{word}' is no kind of finding") from None
 
 
 def _site(mark: str, marks: dict[str, frozenset[int]]) -> frozenset[int]:
     if mark not in marks:
-        raise BadTruth(f"no line has the mark '// {mark}'")
+        raise TruthError(f"no line has the mark '// {mark}'")
     return marks[mark]
 
 
@@ -134,7 +134,7 @@ def _names(thing: str) -> Iterator[str]:
         return
     for name in thing.split(","):
         if not _NAME.fullmatch(name):
-            raise BadTruth(f"'{name}' is no name of a variable")
+            raise TruthError(f"'{name}' is no name of a variable")
         yield name
 
 
@@ -144,4 +144,4 @@ def _all_used(truth: Truth, marks: dict[str, frozenset[int]]) -> None:
     spoken = {site for one in told for site in (*one.sites, one.heap)}
     for mark, lines in marks.items():
         if lines not in spoken:
-            raise BadTruth(f"nothing speaks of the lines with the mark '// {mark}'")
+            raise TruthError(f"nothing speaks of the lines with the mark '// {mark}'")

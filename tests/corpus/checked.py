@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`eitherway check` on programs of the corpus, as a user would call it."""
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from eitherway.cli.main import main
+from eitherway.model.document import read_document
+from eitherway.model.finding import Document
+
+FLAGS = {".c": ("-g",), ".cc": ("-g", "-std=c++20")}
+_VERBS = {".c": "cc", ".cc": "c++"}
+_STARTED = (0, 1, 2)  # exit codes of a check that ran
+
+
+class CheckError(RuntimeError):
+    """A check that did not come to an end, or a program that did not compile."""
+
+
+def build(source: Path, program: Path) -> None:
+    """Compile a program of the corpus for our runtime."""
+    command = [sys.executable, "-m", "eitherway", _VERBS[source.suffix], *FLAGS[source.suffix]]
+    compiled(command, source, program)
+
+
+def compiled(command: list[str], source: Path, program: Path) -> None:
+    """Compile, or say why not."""
+    whole = [*command, str(source), "-o", str(program)]
+    run = subprocess.run(whole, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        raise CheckError(f"{source.name} does not compile:\n{run.stderr}")
+
+
+def checked(program: Path, *options: str) -> Document:
+    """What one check tells, without anything that an earlier one knew."""
+    with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
+        home, told = Path(name) / "home", Path(name) / "told.json"
+        said = io.StringIO()
+        with _environment("EITHERWAY_DIR", str(home)), _quiet(said):
+            code = main(["check", "--json", str(told), *options, "--", str(program)])
+        if code not in _STARTED:
+            raise CheckError(f"check of {program.name} ended with {code}:\n{said.getvalue()}")
+        return read_document(told.read_text(encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def _quiet(said: io.StringIO) -> Iterator[None]:
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        yield
+
+
+@contextlib.contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
