@@ -108,7 +108,7 @@ EW_EXPORT int pthread_barrier_wait(pthread_barrier_t *handle) {
         ew_wake_all(barrier);
     }
     while (barrier->round == round)
-        ew_wait(barrier, EW_NEVER);
+        ew_wait_wanting(EW_OP_WAIT, EW_FLAG_CUMULATIVE, barrier, sizeof *handle, PC);
     tell(EW_OP_WAIT, barrier, PC);
     leave(barrier);
     return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;

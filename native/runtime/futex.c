@@ -113,6 +113,7 @@ static long wait(const struct ew_futex_call *call, int64_t deadline, uint32_t bi
     struct waiter self = {.word = word, .bits = bits};
     enum ew_woken woken = EW_WOKEN;
     add(&self);
+    ew_wants(EW_OP_WAIT, 0, word, sizeof *word, call->pc);
     ew_self->life.handler_helps = true;
     ew_self->life.interrupted = EW_UNDISTURBED;
     while (!self.woken && woken == EW_WOKEN && !ew_interrupted(deadline != EW_NEVER)) {
@@ -121,6 +122,7 @@ static long wait(const struct ew_futex_call *call, int64_t deadline, uint32_t bi
             break; // it begins again, and sees that
     }
     ew_self->life.handler_helps = false;
+    ew_wants(0, 0, NULL, 0, NULL);
     if (!self.woken)
         drop(&self);
     if (UNLIKELY(ew_watched))

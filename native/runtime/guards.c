@@ -29,7 +29,7 @@ EW_EXPORT int __cxa_guard_acquire(uint64_t *handle) {
     struct guard *guard = (struct guard *)handle;
     ew_point(EW_WHY_SYNC);
     while (guard->running)
-        ew_wait(guard, EW_NEVER);
+        ew_wait_wanting(EW_OP_WAIT, 0, guard, sizeof *handle, PC);
     tell(EW_OP_LOAD, guard, PC, __ATOMIC_ACQUIRE);
     if (guard->done)
         return 0;

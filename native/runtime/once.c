@@ -24,7 +24,7 @@ struct run {
 
 static void finish(struct run *run) {
     if (UNLIKELY(ew_watched) && run->becomes == DONE)
-        ew_tell(EW_OP_WAKE, 0, run->once, sizeof *run->once, run->pc);
+        ew_tell(EW_OP_WAKE, EW_FLAG_CUMULATIVE, run->once, sizeof *run->once, run->pc);
     *run->once = run->becomes;
     ew_wake_all(run->once);
 }
@@ -43,7 +43,7 @@ static void run_it(pthread_once_t *once, void (*function)(void), const void *pc)
 static int do_once(pthread_once_t *once, void (*function)(void), const void *pc) {
     ew_point(EW_WHY_SYNC);
     while (*once == running)
-        ew_wait(once, EW_NEVER);
+        ew_wait_wanting(EW_OP_WAIT, 0, once, sizeof *once, pc);
     if (*once != DONE)
         run_it(once, function, pc);
     else if (UNLIKELY(ew_watched))

@@ -168,6 +168,14 @@ static inline void ew_wants(unsigned op, unsigned flags, const void *object, siz
     ew_self->wants.flags = (uint8_t)flags;
 }
 
+// Waits for the object without a limit, and says so if it never gets it.
+static inline void ew_wait_wanting(unsigned op, unsigned flags, const void *object, size_t size,
+                                   const void *pc) {
+    ew_wants(op, flags, object, size, pc);
+    ew_wait(object, EW_NEVER);
+    ew_wants(0, 0, NULL, 0, NULL);
+}
+
 void ew_make_ready(struct ew_thread *thread);
 void ew_unblock(struct ew_thread *thread, bool timed_out);
 _Noreturn void ew_leave(void); // the running thread has ended: never comes back

@@ -40,7 +40,7 @@ EW_EXPORT int pthread_spin_lock(pthread_spinlock_t *lock) {
         if (*lock & SHARED)
             ew_wait_elsewhere(EW_NEVER);
         else
-            ew_wait((const void *)lock, EW_NEVER);
+            ew_wait_wanting(EW_OP_ACQUIRE, 0, (const void *)lock, sizeof *lock, PC);
     }
     tell(EW_OP_ACQUIRE, 0, lock, PC);
     return 0;
