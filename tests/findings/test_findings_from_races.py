@@ -223,7 +223,8 @@ def test_a_lost_wakeup_that_can_happen() -> None:
     wake = bank.does(bank.teller, OpKind.WAKE, bank.door, "ring")
     wait = bank.does(bank.main, OpKind.WAIT, bank.door, "wait")
     finding = bank.finding(Kind.LOST_WAKEUP, begin, wake, wait, pattern="possible")
-    assert finding.explanation[-1] == "So B can come first, and C can wait for ever."
+    assert finding.explanation[-1] == "So A can come first, and B can wait for ever."
+    assert finding.id == bank.finding(Kind.LOST_WAKEUP, wake, wait, pattern="seen").id
 
 
 def test_a_lost_wakeup_that_was_seen() -> None:

@@ -10,7 +10,7 @@ from eitherway.model.finding import Finding, FoundOperation, Frame, Source
 from eitherway.model.identity import identified
 from eitherway.model.race import Race
 from eitherway.model.trace import Operation, Trace
-from eitherway.model.words import ACCESSES, OP_WORDS, OpFlag, OpKind, World
+from eitherway.model.words import ACCESSES, OP_WORDS, Kind, OpFlag, OpKind, World
 
 
 def findings_of(
@@ -19,7 +19,7 @@ def findings_of(
     """One finding per race; several may have one id, and `merge` makes one of them."""
     names = _Names(trace)
     for race in races:
-        sides = [names.side(operation) for operation in race.operations]
+        sides = [names.side(operation) for operation in _told(trace, race)]
         yield identified(
             Finding(
                 world=trace.world,
@@ -31,6 +31,17 @@ def findings_of(
                 sources=(source,),
             )
         )
+
+
+def _told(trace: Trace, race: Race) -> Iterable[int]:
+    """The operations a finding names: of a wake-up the same two, whether its loss was seen or not.
+
+    Where the WAIT began is how the detector knows that it can be lost; with it the finding of a run
+    that went well would have another id than that of one that hung.
+    """
+    kinds = trace.operations["kind"]
+    waking = [i for i in race.operations if kinds[i] in (OpKind.WAIT, OpKind.WAKE)]
+    return waking if race.kind is Kind.LOST_WAKEUP and waking else race.operations
 
 
 def side_of(trace: Trace, operation: int) -> FoundOperation:
