@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 from eitherway.cli.main import main
 from eitherway.model.document import read_document
@@ -42,7 +43,7 @@ def checked(program: Path, *options: str) -> Document:
     with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
         home, told = Path(name) / "home", Path(name) / "told.json"
         said = io.StringIO()
-        with _environment("EITHERWAY_DIR", str(home)), _quiet(said):
+        with mock.patch.dict(os.environ, EITHERWAY_DIR=str(home)), _quiet(said):
             code = main(["check", "--json", str(told), *options, "--", str(program)])
         if code not in _STARTED:
             raise CheckError(f"check of {program.name} ended with {code}:\n{said.getvalue()}")
@@ -51,18 +52,11 @@ def checked(program: Path, *options: str) -> Document:
 
 @contextlib.contextmanager
 def _quiet(said: io.StringIO) -> Iterator[None]:
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    """Nothing to read, and nothing to see."""
+    with (
+        open(os.devnull, encoding="ascii") as nothing,
+        mock.patch.object(sys, "stdin", nothing),
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(said),
+    ):
         yield
-
-
-@contextlib.contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before

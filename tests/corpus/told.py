@@ -104,7 +104,9 @@ def _is_named(expected: Expectation, told: Told) -> bool:
 
 def _same(expected: str, told: str) -> bool:
     """Of two names with fields, one may say less."""
-    return all(one == other for one, other in zip(expected.split("."), told.split("."), strict=False))
+    return all(
+        one == other for one, other in zip(expected.split("."), told.split("."), strict=False)
+    )
 
 
 def _is_pair(sites: Sequence[frozenset[int]], lines: Sequence[int]) -> bool:
