@@ -26,6 +26,17 @@ def test_two_loads_do_not_race() -> None:
     assert races(story) == []
 
 
+def test_all_that_race_with_one_are_known_though_the_first_are_told_alone() -> None:
+    story = Story()
+    early = [story.writes("A", "x", at="f:1") for _ in range(2)]
+    reads = [story.reads("B", "x", at="g:2") for _ in range(2)]
+    other = story.reads("C", "x")
+    order = Order.of(story.trace())
+    assert not any(reads[1] in race.operations for race in load_store.find(order))
+    assert load_store.racing_with(order, reads[1]).tolist() == early
+    assert load_store.racing_with(order, early[0]).tolist() == [*reads, other]
+
+
 def test_accesses_under_a_mutex_do_not_race() -> None:
     story = Story()
     for actor in ("A", "B", "A", "C"):

@@ -104,6 +104,7 @@ def test_a_deadlock_that_cannot_be_is_not_told(find: Find) -> None:
         ("crash", Kind.FAILURE, "SIGSEGV"),
         ("abort", Kind.FAILURE, "SIGABRT"),
         ("code", Kind.FAILURE, "exit status 7"),
+        ("early", Kind.FAILURE, "exit status 7"),  # it is seen before the one that was meant
     ],
 )
 def test_an_end_that_depends_on_the_order_is_told(

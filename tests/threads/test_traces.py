@@ -205,6 +205,7 @@ def test_what_nothing_could_be_told_of_is_not_asked(wrong: Callable[[], object])
 
 
 CRASH = """
+#include <assert.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -215,6 +216,7 @@ int main(int count, char **arguments) {
     switch (arguments[1][0]) {
     case 's': *(volatile int *)8 = 2; break;
     case 'a': abort();
+    case 'A': assert(counter == 2);
     case '_': _exit(3);
     case 'q': quick_exit(3);
     case 'e':
@@ -248,6 +250,7 @@ def crash(tmp_path_factory: pytest.TempPathFactory) -> Launch:
         ("s", -signal.SIGSEGV, [1, 0]),
         ("m", -signal.SIGSEGV, [1, 0]),
         ("a", -signal.SIGABRT, [1]),
+        ("A", -signal.SIGABRT, [1]),
         ("_", 3, [1]),
         ("q", 3, [1]),
         ("e", 0, [1, 2]),

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from eitherway.detect.accesses import Accesses, Column, numbered, shared_accesses
+from eitherway.detect.accesses import Accesses, Column, Mask, numbered, shared_accesses
 from eitherway.detect.meet import Items, Pairs, Sorts, first_meetings
 from eitherway.model.order import Order
 from eitherway.model.race import Race
+from eitherway.model.trace import Table
 from eitherway.model.words import Kind, World
 
 # Sorts of access: load, store, atomic load, atomic store.
@@ -34,6 +35,26 @@ def find(order: Order, *, per_object: bool = False) -> list[Race]:
     sorts = Sorts(of_side=sort[example].tolist(), meets=_MEETS, replaces=_REPLACES)
     meetings = first_meetings(order, items, sorts, conflict=lambda one, other: True)
     return [Race(kind, (one, other)) for one, other in _as_seen(operation[meetings])]
+
+
+def racing_with(order: Order, operation: int) -> Column:
+    """All accesses that race with this one, which need not be the first witness of its side."""
+    accesses = shared_accesses(order.trace)
+    found = np.flatnonzero(accesses.operation == operation)
+    if not len(found):
+        return found
+    mine, ranges = int(found[0]), accesses.ranges[accesses.range]
+    stores = accesses.stores | accesses.stores[mine]
+    atomic = accesses.atomic & accesses.atomic[mine] & (order.trace.world is not World.PROCESSES)
+    theirs = accesses.operation[stores & ~atomic & _overlap(ranges, ranges[mine])]
+    racing: Column = theirs[order.concurrent(theirs, np.full(len(theirs), operation))]
+    return racing
+
+
+def _overlap(ranges: Table, wanted: np.void) -> Mask:
+    same = ranges["object"] == wanted["object"]
+    overlap: Mask = same & (ranges["lo"] < wanted["hi"]) & (wanted["lo"] < ranges["hi"])
+    return overlap
 
 
 def _sides(accesses: Accesses, sort: Column, per_object: bool) -> tuple[Column, Column]:

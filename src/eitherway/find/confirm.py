@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from eitherway.detect import CERTAIN, detect_all
+from eitherway.detect.load_store import racing_with
 from eitherway.find.candidates import Candidate
 from eitherway.findings.from_races import findings_of
 from eitherway.model.finding import Finding, Source
+from eitherway.model.order import Order
 from eitherway.model.trace import Trace
 from eitherway.recording.read import Recording
 from eitherway.worlds.threads.events import Events
@@ -72,12 +76,7 @@ class Tracer:
         where = Where(low, high) if self._fixed else Where()
         traced = self.trace(ran, TraceRequest(stop=candidate.step + 1, where=where))
         races = detect_all(traced.trace, ACCESSES)
-        later = [
-            index
-            for index, row in enumerate(traced.events.events)
-            if int(row["step"]) == candidate.step and int(row["thread"]) == candidate.thread
-        ]
-        agrees = any(index in race.operations for race in races for index in later)
+        agrees = _shows(traced, candidate)
         found = tuple(findings_of(traced.trace, races, source=Source("eitherway")))
         sides = {number for race in races for number in race.operations}
         return Opinion(found, agrees, traced.differs, races.limits, places_of(traced.events, sides))
@@ -90,6 +89,14 @@ class Tracer:
         limits = (*races.limits, *(_NOT_LOOKED_FOR if long else ()))
         found = tuple(findings_of(traced.trace, races, source=Source("eitherway")))
         return Opinion(found, True, traced.differs, limits)
+
+
+def _shows(traced: Traced, candidate: Candidate) -> bool:
+    """Whether the access races; of those at one place, the detector tells the first alone."""
+    rows = traced.events.events
+    later = (rows["step"] == candidate.step) & (rows["thread"] == candidate.thread)
+    order = Order.of(traced.trace)
+    return any(len(racing_with(order, index)) for index in np.flatnonzero(later).tolist())
 
 
 _NOT_LOOKED_FOR = ("wake-ups that can be lost were not looked for: the runs are long",)

@@ -81,6 +81,8 @@ class Search(Closing):
         self._store = store
         self._candidates = Candidates()
         self._failures: dict[str, Ending] = {}  # by the id of their finding
+        self._first: dict[Ending, Ran] = {}  # where the run itself is at hand
+        self._told: set[Ending] = set()
         self._measured = SHOWN_NOTHING  # by the last run
         self._order_next = 1  # schedules: ever fewer show a new order of locks
         self.recordings: list[str] = []  # that show something, by name
@@ -138,10 +140,10 @@ class Search(Closing):
         ]
         for candidate in self._new(batch, found.rows):
             self._confirm(candidate, part.ran or self._again(candidate.way))
-        for ending in fresh:
-            if ending in self.progress.endings.failures():
-                way = self.progress.endings.first[ending]
-                self._tell_failure(ending, part.ran or self._again(way))
+        if part.ran:
+            self._first.update(dict.fromkeys(fresh, part.ran))
+        if fresh:
+            self._tell_failures()
         if self.progress.schedules >= self._order_next:
             self._order_next = 2 * self.progress.schedules
             way = batch.way(int(part.rows["seed"][-1]))
@@ -197,6 +199,15 @@ class Search(Closing):
             )
         else:
             self._keep(opinion.findings, ran)
+
+    def _tell_failures(self) -> None:
+        """With a new exit code, one that was the only one before may be none that was meant."""
+        endings = self.progress.endings
+        for ending in endings.failures():
+            if ending not in self._told:
+                self._told.add(ending)
+                ran = self._first.get(ending) or self._again(endings.first[ending])
+                self._tell_failure(ending, ran)
 
     def _tell_failure(self, ending: Ending, ran: Ran) -> None:
         found = tuple(failure_of(ending, ran, self.progress.endings, self._tracer))

@@ -22,6 +22,8 @@ int main(int count, char **arguments) {
     pthread_join(two, NULL);
     if (strcmp(how, "always") == 0)
         return 3;
+    if (strcmp(how, "early") == 0)
+        return atomic_load(&last) == 2 ? 7 : 0;
     if (atomic_load(&last) == 2)
         return 0;
     if (strcmp(how, "crash") == 0)
