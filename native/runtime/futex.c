@@ -125,8 +125,10 @@ static long wait(const struct ew_futex_call *call, int64_t deadline, uint32_t bi
     ew_wants(0, 0, NULL, 0, NULL);
     if (!self.woken)
         drop(&self);
+    // It gives up when the word has changed, so that who stores and then wakes is always heard.
     if (UNLIKELY(ew_watched))
-        ew_tell(EW_OP_WAIT, self.woken ? 0 : EW_FLAG_FAILED, word, sizeof *word, call->pc);
+        ew_tell(EW_OP_WAIT, EW_FLAG_TRY | (self.woken ? 0 : EW_FLAG_FAILED), word, sizeof *word,
+                call->pc);
     if (self.woken || woken == EW_TIMED_OUT)
         return self.woken ? 0 : -ETIMEDOUT;
     return ew_interrupted(deadline != EW_NEVER) ? -EINTR : -EAGAIN;
