@@ -40,7 +40,8 @@ _Noreturn void ew_cannot(const char *what);
 // Something is not, or not wholly, under control: says so once for each function, and goes on.
 void ew_report(const char *function, const char *what);
 
-// Private zeroed pages that cost nothing until touched. Never returns NULL.
+// Private zeroed pages that cost nothing until touched. Never returns NULL. They lie apart, so that
+// the program's own addresses do not depend on whether it is traced or races are looked for.
 void *ew_pages(size_t bytes);
 
 #endif

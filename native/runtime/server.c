@@ -21,7 +21,8 @@
 
 #define DESCRIPTORS_MAX 6
 #define SURVEY_DESCRIPTORS 5
-#define ABOVE_THE_PROGRAM 700 // where no program looks for its own descriptors
+#define ABOVE_THE_PROGRAM 700         // where no program looks for its own descriptors
+#define PLACE_OF_ROWS 0x14000000000ul // see family.c
 
 static int control;
 static uint32_t sent;
@@ -262,7 +263,7 @@ static struct ew_survey_row surveyed(const struct request *request, uint32_t pid
 }
 
 static struct ew_survey_head *map_rows(const struct request *request, size_t size) {
-    long address = raw6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED,
+    long address = raw6(SYS_mmap, PLACE_OF_ROWS, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED,
                         request->descriptors[4], 0);
     if (address < 0 && address > -4096)
         ew_cannot("memory for the rows of a survey cannot be mapped");

@@ -73,9 +73,9 @@ uint32_t ew_site(const void *pc) {
 
 void ew_sites_start(uint32_t frames) {
     frames_wanted = frames;
-    nodes = ew_trace_pages(NODES_MAX * sizeof *nodes);
-    chains = ew_trace_pages(CHAINS * sizeof *chains);
-    known = ew_trace_pages(KNOWN_MAX * sizeof *known);
+    nodes = ew_pages(NODES_MAX * sizeof *nodes);
+    chains = ew_pages(CHAINS * sizeof *chains);
+    known = ew_pages(KNOWN_MAX * sizeof *known);
     struct ew_thread_frame bottom = {0};
     ew_trace_row(&ew_trace_names, EW_BLOCK_THREAD_FRAMES, &bottom);
 }

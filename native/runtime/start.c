@@ -54,10 +54,12 @@ _Noreturn void ew_cannot(const char *what) {
 }
 
 void *ew_pages(size_t bytes) {
-    long address = raw6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+    static uintptr_t next = 0x100000000000;
+    long address = raw6(SYS_mmap, (long)next, (long)bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address < 0 && address > -4096)
         ew_cannot("out of address space");
+    next += (bytes + 4095) & ~4095ul;
     return (void *)address;
 }
 

@@ -25,9 +25,6 @@ struct ew_trace_request {
 
 void ew_trace_start(const struct ew_trace_request *request);
 
-// Pages far from the program's, whose own memory is then where it is without a trace.
-void *ew_trace_pages(size_t bytes);
-
 // --- trace_files.c: the recording, of three streams: events, their values, and what they refer to
 extern struct ew_stream ew_trace_events, ew_trace_values, ew_trace_names;
 void ew_trace_files_begin(int directory); // it becomes the tracer's

@@ -27,16 +27,6 @@ static long must(long result) {
     return result;
 }
 
-void *ew_trace_pages(size_t bytes) {
-    static uintptr_t next = 0x100000000000;
-    long address = raw6(SYS_mmap, (long)next, (long)bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (address < 0 && address > -4096)
-        ew_cannot("out of address space for a trace");
-    next += (bytes + 0xFFFF) & ~0xFFFFul;
-    return (void *)address;
-}
-
 void ew_trace_row(struct ew_stream *stream, unsigned type, const void *row) {
     must(ew_stream_rows(stream, type, row, 1));
 }
@@ -86,7 +76,7 @@ void ew_trace_files_begin(int given) {
         files[i].descriptor = moved_up(ew_recording_create(directory, files[i].name));
         bool refers = files[i].stream == &ew_trace_events;
         must(ew_stream_init(files[i].stream, refers ? write_events : ew_write_to_fd,
-                            (void *)(intptr_t)files[i].descriptor, ew_trace_pages(BUFFER), BUFFER));
+                            (void *)(intptr_t)files[i].descriptor, ew_pages(BUFFER), BUFFER));
     }
 }
 
