@@ -19,6 +19,7 @@ MODULES = (
     "policies",
     "costs",
     "replays",
+    "corpus",
 )
 
 

@@ -84,7 +84,15 @@ def test_programs_by_name() -> None:
 def test_every_table_has_its_place() -> None:
     page = Path(__file__).parent.parent / "docs" / "benchmarks.md"
     text = page.read_text(encoding="utf-8")
-    for name in ("threads cost", "replays", "right output", "schedules", "switches", "forks"):
+    for name in (
+        "threads cost",
+        "replays",
+        "right output",
+        "schedules",
+        "switches",
+        "forks",
+        "corpus",
+    ):
         assert f"<!-- begin: {name} -->" in text
         assert f"<!-- end: {name} -->" in text
 

@@ -2,6 +2,7 @@
 """`eitherway check` on programs of the corpus, as a user would call it."""
 
 import contextlib
+import ctypes
 import io
 import os
 import subprocess
@@ -43,7 +44,7 @@ def checked(program: Path, *options: str) -> Document:
     with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
         home, told = Path(name) / "home", Path(name) / "told.json"
         said = io.StringIO()
-        with mock.patch.dict(os.environ, EITHERWAY_DIR=str(home)), _quiet(said):
+        with mock.patch.dict(os.environ, EITHERWAY_DIR=str(home)), _quiet(said), _as_before():
             code = main(["check", "--json", str(told), *options, "--", str(program)])
         if code not in _STARTED:
             raise CheckError(f"check of {program.name} ended with {code}:\n{said.getvalue()}")
@@ -60,3 +61,14 @@ def _quiet(said: io.StringIO) -> Iterator[None]:
         contextlib.redirect_stderr(said),
     ):
         yield
+
+
+@contextlib.contextmanager
+def _as_before() -> Iterator[None]:
+    """Whoever comes next has random addresses again: a check fixes them for its whole process."""
+    libc = ctypes.CDLL(None)
+    before = libc.personality(0xFFFFFFFF)
+    try:
+        yield
+    finally:
+        libc.personality(before)

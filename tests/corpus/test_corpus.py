@@ -15,7 +15,7 @@ from tests.corpus.told import compared, told_of
 SCHEDULES = 200
 MORE = {"paper_apache_45605": 3000}  # what is rarely met
 # A run that hangs is waited for: as few as show it, and not for long.
-OPTIONS = {"paper_pfscan": ("--schedules", "60", "--timeout", "2")}
+OPTIONS = {"paper_pfscan": ("--schedules", "100", "--timeout", "1")}
 FREED = "use after free and double free are not looked for yet"
 LIBC = "what functions of libc do to memory is not seen yet"
 MISUSE = "lock misuse is not looked for yet"

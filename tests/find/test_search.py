@@ -68,12 +68,6 @@ def test_a_race_is_told_once_with_both_sides(find: Find) -> None:
     assert progress.notes == []
 
 
-def test_memory_lies_where_it_lies_whether_or_not_races_are_looked_for(find: Find) -> None:
-    progress = find("mapped")
-    assert only(progress).kind is Kind.DATA_RACE
-    assert progress.notes == []
-
-
 def test_nothing_is_told_of_a_program_that_orders_everything(find: Find) -> None:
     progress = find("clean")
     assert progress.findings == {}
