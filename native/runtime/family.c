@@ -55,6 +55,7 @@ static void describe(int count, char **arguments) {
 static void at_exit(int status, void *argument) {
     (void)argument;
     ew_family_ended(0, (status & 0xFF) << 8);
+    ew_trace_finish();
 }
 
 // --- what is found

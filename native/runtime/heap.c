@@ -76,7 +76,7 @@ static bool is_block(const void *address, const void *pc) {
     if (wrong && ew_detecting)
         ew_freed_wrongly(address, pc, wrong);
     if (wrong && ew_tracing)
-        ew_trace_access(EW_OP_FREE, 0, address, 1, pc);
+        ew_trace_access(EW_OP_FREE, EW_FLAG_FAILED, address, 1, pc);
     return !wrong;
 }
 

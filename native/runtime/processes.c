@@ -284,6 +284,8 @@ EW_EXPORT int posix_spawnp(pid_t *child, const char *file,
 // --- the end
 
 EW_EXPORT _Noreturn void _exit(int status) {
+    if (LIKELY(ew_running))
+        ew_point(EW_WHY_SYNC);
     ew_family_ended(0, (status & 0xFF) << 8);
     ew_trace_finish();
     for (;;)

@@ -74,16 +74,17 @@ static void tell(const struct ew_access *access, unsigned kind, uint32_t past_th
     row->kind = (uint8_t)kind; // last: then it is whole
 }
 
-void ew_race(const struct ew_access *access, uint32_t entry, bool past_wrote) {
+void ew_race(const struct ew_access *access, uint32_t entry, unsigned past_op) {
     uint32_t segment = ew_segment_of(entry);
     if (!access->atomic) // which is a decision point anyway
         ew_place_add(access->pc);
-    tell(access, EW_FOUND_RACE, ew_thread_of_segment(segment), segment,
-         past_wrote ? EW_OP_STORE : EW_OP_LOAD);
+    tell(access, EW_FOUND_RACE, ew_thread_of_segment(segment), segment, past_op);
 }
 
 void ew_used_after_free(const struct ew_access *access) {
-    tell(access, EW_FOUND_USE_AFTER_FREE, 0, 0, EW_OP_STORE);
+    if (!access->atomic)
+        ew_place_add(access->pc);
+    tell(access, EW_FOUND_USE_AFTER_FREE, 0, 0, EW_OP_FREE);
 }
 
 void ew_deadlocked(void) {

@@ -14,7 +14,7 @@ enum {
 };
 
 // The running thread's access conflicts with the past one of the entry, and nothing orders them.
-void ew_race(const struct ew_access *access, uint32_t entry, bool past_wrote);
+void ew_race(const struct ew_access *access, uint32_t entry, unsigned past_op);
 void ew_deadlocked(void); // no thread of the program can go on
 void ew_used_after_free(const struct ew_access *access);
 // The running thread gives back what was given back already, or never allocated.

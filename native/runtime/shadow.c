@@ -19,10 +19,10 @@ static bool is_mine(uint32_t entry, uint32_t mine) {
 // Of the access under way: it races; and with a plain one, which alone may be no decision point.
 static bool raced, raced_plain;
 
-static void race(const struct ew_access *access, uint32_t entry, bool past_wrote) {
+static void race(const struct ew_access *access, uint32_t entry, unsigned past_op) {
     raced = true;
     raced_plain |= !(entry & EW_ATOMIC);
-    ew_race(access, entry, past_wrote);
+    ew_race(access, entry, past_op);
 }
 
 // Two atomic operations never race.
@@ -31,7 +31,7 @@ static void check(const struct ew_past *past, uint32_t bytes, const struct ew_ac
     for (uint32_t i = 0; i < past->count; i++) {
         uint32_t entry = past->entries[i];
         if ((entry & bytes) && !(access->atomic && entry & EW_ATOMIC) && !ew_entry_is_known(entry))
-            race(access, entry, past_wrote);
+            race(access, entry, past_wrote ? EW_OP_STORE : EW_OP_LOAD);
     }
 }
 
@@ -85,7 +85,7 @@ static void touch_freed(struct ew_cell *cell, const struct ew_access *access) {
     if (ew_entry_is_known(by))
         ew_used_after_free(access);
     else
-        race(access, by, true);
+        race(access, by, EW_OP_FREE);
 }
 
 static EW_COLD void access_any(struct ew_cell *cell, uint32_t bytes,
@@ -173,7 +173,7 @@ static void read_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_acce
         return;
     }
     if ((write & bytes) && UNLIKELY(!ew_entry_is_known(write)))
-        race(access, write, true);
+        race(access, write, EW_OP_STORE);
     if (is_mine(write, mine) && !(bytes & ~write))
         return;
     if (is_mine(read, mine))
@@ -192,9 +192,9 @@ static void write_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_acc
         return;
     }
     if ((write & bytes) && UNLIKELY(!ew_entry_is_known(write)))
-        race(access, write, true);
+        race(access, write, EW_OP_STORE);
     if ((read & bytes) && UNLIKELY(!ew_entry_is_known(read)))
-        race(access, read, false);
+        race(access, read, EW_OP_LOAD);
     if (is_mine(write, mine))
         cell->write = write | bytes;
     else if (UNLIKELY(write & EW_BYTES & ~bytes))

@@ -138,8 +138,10 @@ static bool patch(const char *name) {
     return true;
 }
 
-// Registered before everything else, so it runs after everything else.
+// Registered before everything else, so it runs after everything else. What is left to do is to end
+// all threads: those that still run may go on before that, in what is destroyed by now.
 static void at_the_end(void) {
+    ew_point(EW_WHY_SYNC);
     ew_flush_all();
     leaving = true;
 }

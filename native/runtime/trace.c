@@ -164,22 +164,26 @@ void ew_trace_fence(int order, const void *pc) {
     tell_if_asked(event, pc);
 }
 
+static bool is_asked_for(uintptr_t address, size_t size) {
+    return asked.depth > EW_TRACE_SYNC && address < asked.high && address + size > asked.low;
+}
+
 void ew_trace_access(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
-    uintptr_t address = (uintptr_t)object;
     if (ew_step_number() >= asked.until) {
         ew_trace_settle();
         ew_accesses_release();
-    } else if (asked.depth > EW_TRACE_SYNC && address < asked.high && address + size > asked.low) {
+    } else if (is_asked_for((uintptr_t)object, size)) {
         ew_trace(op, flags, object, size, pc);
     }
 }
 
-// What threads synchronised with in a block ends with it, which is part of the order.
+// What threads synchronised with in a block ends with it, which is part of the order also where
+// the block itself is not asked for. Nothing is known of such a block: then it is no access.
 void ew_trace_free(const void *block, size_t size, const void *pc, bool orders) {
-    if (orders)
-        ew_trace(EW_OP_FREE, 0, block, size, pc);
-    else
+    if (is_asked_for((uintptr_t)block, size))
         ew_trace_access(EW_OP_FREE, 0, block, size, pc);
+    else if (orders)
+        ew_trace(EW_OP_OTHER, 0, block, size, pc);
 }
 
 // Told at any step up to the last: an operation may touch what came to be long before.
@@ -303,8 +307,4 @@ void ew_trace_resume(bool paused) {
     ew_signals_keep(EW_FAULTS | BIT(SIGABRT));
     ew_watched = ew_tracing = true;
     ew_accesses_hold();
-}
-
-__attribute__((destructor)) static void finish_at_exit(void) {
-    ew_trace_finish();
 }

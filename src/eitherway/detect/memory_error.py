@@ -3,24 +3,28 @@
 
 | pattern | what is seen |
 |---|---|
-| use-after-free | an access to an object, behind the FREE that gave it back |
+| use-after-free | an access to an object that came after the FREE that gave it back |
 | double-free | a second FREE of one object, in whatever order |
-| invalid-free | a FREE of a part of an object that does not begin where the object does |
+| invalid-free | a FREE that FAILED of what was not given back before: no block begins there |
 
-An access that the FREE does not come before is a data race with it, and no affair of this one. Told
-once per place of the FREE and place and kind of the other. Cost: a sort of the accesses to objects
-that were freed, and a look at the order for each of those that came later.
+An access that came before the FREE, and could have come after it, is a data race with it and no
+affair of this one; one that came after it in this run is told, as unordered where it is. Told
+once per place of the FREE and place and kind of the other. A FREE that did not fail of a part of an
+object gives back a block nothing more is known of, and says nothing about the rest.
+
+Cost: a sort of the accesses to objects that were freed, a look at the order for each that is told.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from eitherway.detect.accesses import Column
 from eitherway.model.order import Order
-from eitherway.model.race import Race
+from eitherway.model.race import UNORDERED, Race
 from eitherway.model.trace import Table, Trace
-from eitherway.model.words import ACCESSES, Kind, OpKind
+from eitherway.model.words import ACCESSES, Kind, OpFlag, OpKind
 
 _ACCESSES = [int(kind) for kind in ACCESSES]
 
@@ -30,7 +34,7 @@ def find(order: Order) -> list[Race]:
     told: dict[tuple[int, ...], Race] = {}
     for race in _all(order):
         told.setdefault(_sides(order.trace, race), race)
-    return list(told.values())
+    return [_with_order(order, race) for race in told.values()]
 
 
 def _all(order: Order) -> Iterator[Race]:
@@ -39,18 +43,20 @@ def _all(order: Order) -> Iterator[Race]:
     ranges = trace.ranges[trace.operations["range"][operation]]
     freed: dict[int, int] = {}
     frees = trace.operations["kind"][operation] == int(OpKind.FREE)
-    for index, part in zip(operation[frees].tolist(), ranges[frees], strict=True):
-        if part["lo"] > 0:
+    failed = trace.operations["flags"][operation[frees]] & int(OpFlag.FAILED) > 0
+    for index, part, wrong in zip(operation[frees].tolist(), ranges[frees], failed, strict=True):
+        number, whole = int(part["object"]), part["lo"] == 0
+        if whole and number in freed:
+            yield _error("double-free", freed[number], index)
+        elif wrong:
             yield _error("invalid-free", index)
-        elif int(part["object"]) in freed:
-            yield _error("double-free", freed[int(part["object"])], index)
-        else:
-            freed[int(part["object"])] = index
+        elif whole:
+            freed[number] = index
     yield from _uses(order, freed, operation[~frees], ranges[~frees])
 
 
 def _uses(order: Order, freed: dict[int, int], operation: Column, ranges: Table) -> Iterator[Race]:
-    """Accesses behind the FREE of what they touch."""
+    """Accesses that came after the FREE of what they touch."""
     objects = np.array(sorted(freed), dtype=np.int64)
     touched = np.isin(ranges["object"], objects)
     later, ranges = operation[touched], ranges[touched]
@@ -58,13 +64,18 @@ def _uses(order: Order, freed: dict[int, int], operation: Column, ranges: Table)
     size = order.trace.ranges[order.trace.operations["range"][free]]["hi"]
     inside = (free < later) & (ranges["lo"] < size)
     free, later = free[inside], later[inside]
-    behind = order.before(free, later)
-    for one, other in zip(free[behind].tolist(), later[behind].tolist(), strict=True):
+    for one, other in zip(free.tolist(), later.tolist(), strict=True):
         yield _error("use-after-free", one, other)
 
 
 def _error(pattern: str, *operations: int) -> Race:
     return Race(Kind.MEMORY_ERROR, operations, pattern)
+
+
+def _with_order(order: Order, race: Race) -> Race:
+    first, last = np.array(race.operations[:1]), np.array(race.operations[-1:])
+    by_chance = len(race.operations) > 1 and bool(order.concurrent(first, last)[0])
+    return replace(race, pattern=f"{UNORDERED}{race.pattern}") if by_chance else race
 
 
 def _sides(trace: Trace, race: Race) -> tuple[int, ...]:

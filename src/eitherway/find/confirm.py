@@ -6,6 +6,7 @@ themselves. Where the two do not agree one of them is wrong, and it is not the p
 """
 
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -14,10 +15,11 @@ import numpy as np
 
 from eitherway.detect import CERTAIN, detect_all
 from eitherway.detect.load_store import racing_with
-from eitherway.find.candidates import Candidate
+from eitherway.find.candidates import Candidate, FoundKind
 from eitherway.findings.from_races import findings_of
 from eitherway.model.finding import Finding, Source
 from eitherway.model.order import Order
+from eitherway.model.race import Race
 from eitherway.model.trace import Trace
 from eitherway.recording.read import Recording
 from eitherway.worlds.threads.events import Events
@@ -76,7 +78,7 @@ class Tracer:
         where = Where(low, high) if self._fixed else Where()
         traced = self.trace(ran, TraceRequest(stop=candidate.step + 1, where=where))
         races = detect_all(traced.trace, ACCESSES)
-        agrees = _shows(traced, candidate)
+        agrees = _shows(traced, candidate, races)
         found = tuple(findings_of(traced.trace, races, source=Source("eitherway")))
         sides = {number for race in races for number in race.operations}
         return Opinion(found, agrees, traced.differs, races.limits, places_of(traced.events, sides))
@@ -91,12 +93,16 @@ class Tracer:
         return Opinion(found, True, traced.differs, limits)
 
 
-def _shows(traced: Traced, candidate: Candidate) -> bool:
+def _shows(traced: Traced, candidate: Candidate, races: Iterable[Race]) -> bool:
     """Whether the access races; of those at one place, the detector tells the first alone."""
     rows = traced.events.events
     later = (rows["step"] == candidate.step) & (rows["thread"] == candidate.thread)
+    numbers = np.flatnonzero(later).tolist()
+    if candidate.key.kind != FoundKind.RACE:
+        sides = {number for race in races for number in race.operations}
+        return not sides.isdisjoint(numbers)
     order = Order.of(traced.trace)
-    return any(len(racing_with(order, index)) for index in np.flatnonzero(later).tolist())
+    return any(len(racing_with(order, index)) for index in numbers)
 
 
 _NOT_LOOKED_FOR = ("wake-ups that can be lost were not looked for: the runs are long",)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import count, product
 
 from eitherway.model.finding import FoundOperation
+from eitherway.model.race import UNORDERED
 from eitherway.model.words import STORES, Kind, OpFlag, OpKind
 
 Sentences = tuple[str, ...]
@@ -204,14 +205,20 @@ def _lost_wakeup(named: dict[str, Side], pattern: str) -> Sentences:
 
 def _memory_error(named: dict[str, Side], pattern: str) -> Sentences:
     last = list(named)[-1]
+    if not pattern:
+        return ()
     if pattern == "invalid-free":
         return (f"However, {last} gives back what does not begin where a block does.",)
     first = next(iter(named))
-    done = "gives it back a second time" if pattern == "double-free" else "uses it all the same"
-    return (
+    twice = pattern.endswith("double-free")
+    done = "gives it back a second time" if twice else "uses it all the same"
+    seen = (
         f"Then the memory is the program's no more from {first} on.",
         f"However, {last} {done}: by then it may be another object's.",
     )
+    if not pattern.startswith(UNORDERED):
+        return seen
+    return (*seen, f"Nothing orders the two: {first} came first here, and {last} can come first.")
 
 
 def _split(named: dict[str, Side], kind: OpKind) -> list[str]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from eitherway.model.words import Kind
 
+UNORDERED = "unordered-"  # before a pattern: what came first here can come last
+
 
 @dataclass(frozen=True, slots=True)
 class Race:

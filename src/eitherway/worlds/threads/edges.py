@@ -131,7 +131,9 @@ class _Follow:
         return iter(())
 
     def _other(self, index: int, row: np.void) -> Sources:
-        """A fence (C11 7.17.4); nothing else comes with a memory order."""
+        """A fence (C11 7.17.4); or a block that ends outside of what was asked for."""
+        if not row["flags"] & OpFlag.ATOMIC:
+            return self._free(index, row)
         order, thread = int(row["order"]), int(row["thread"])
         if order in _RELEASING:
             self.fences[thread] = index

@@ -192,10 +192,7 @@ class _Rows:
 
 
 _KNOWN = tuple(int(op) for op in OpKind)
-# Of threads, not of memory; a fence is its thread's own business.
-_LIVES = tuple(
-    int(op) for op in (OpKind.START, OpKind.BEGIN, OpKind.END, OpKind.JOIN, OpKind.OTHER)
-)
+_LIVES = tuple(int(op) for op in (OpKind.START, OpKind.BEGIN, OpKind.END, OpKind.JOIN))
 
 
 class _Door:
@@ -233,6 +230,10 @@ class _Door:
 
 
 def is_life(events: Table) -> Table:
-    """Which of them tell of the life of a thread: their address is its number."""
-    lives: Table = np.isin(events["op"], _LIVES)
+    """Which of them tell of the life of a thread: their address is its number.
+
+    A fence is its thread's own business; what else has no name is the end of a piece of memory.
+    """
+    fences = (events["op"] == int(OpKind.OTHER)) & (events["flags"] & int(OpFlag.ATOMIC) > 0)
+    lives: Table = np.isin(events["op"], _LIVES) | fences
     return lives

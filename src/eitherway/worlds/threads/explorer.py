@@ -26,6 +26,7 @@ from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 BATCH = 64
 _PART = 0.25  # seconds
 _AT_LEISURE = Plan()
+_LONGER = 50  # times what a run may take, a replay may
 _STOPPED = (Ended.TIMEOUT, Ended.FLOOD)
 
 
@@ -60,7 +61,7 @@ class Explorer(Closing):
         request: TraceRequest = USUAL,
     ) -> Ran:
         """One run, with everything that is needed to do it again; a replay needs no driver."""
-        plan = dataclasses.replace(self._plan, driver=None) if replay else self._plan
+        plan = self._plan if replay is None else _again(self._plan)
         ran = self._server.run(
             seed=seed,
             scheduler=scheduler,
@@ -132,6 +133,12 @@ class Explorer(Closing):
     def close(self) -> None:
         """End the server."""
         self._server.close()
+
+
+def _again(plan: Plan) -> Plan:
+    """It ends where the first one did; with a tracer around it, that takes its time."""
+    longer = None if plan.timeout is None else _LONGER * plan.timeout
+    return dataclasses.replace(plan, driver=None, timeout=longer)
 
 
 def surveyed(seed: int, ran: Ran) -> Surveyed:
