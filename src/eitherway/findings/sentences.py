@@ -204,9 +204,9 @@ def _lost_wakeup(named: dict[str, Side], pattern: str) -> Sentences:
 
 
 def _memory_error(named: dict[str, Side], pattern: str) -> Sentences:
-    last = list(named)[-1]
     if not pattern:
         return ()
+    last = list(named)[-1]
     if pattern == "invalid-free":
         return (f"However, {last} gives back what does not begin where a block does.",)
     first = next(iter(named))
