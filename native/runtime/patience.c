@@ -8,8 +8,15 @@
 static struct {
     const struct ew_thread *thread;
     const void *object;
-    uint32_t looks, turns;
+    uint32_t looks, turns, offers;
 } since;
+static uint32_t offers_free; // of its turn, in a row, that are not yet taken for waiting
+
+static void forget(void) {
+    since.thread = NULL;
+    since.object = NULL;
+    since.looks = since.turns = since.offers = 0;
+}
 
 static void count(const struct ew_thread *thread) {
     bool again = thread->about.op == EW_OP_LOAD && thread->about.object == since.object;
@@ -21,18 +28,17 @@ static void count(const struct ew_thread *thread) {
 bool ew_seems_to_wait(const struct ew_decision *decision) {
     const struct ew_thread *thread = decision->running;
     if (thread != since.thread)
-        ew_patience_begin();
+        forget();
     since.thread = thread;
     if (!thread || decision->count == 1)
         return false;
-    if (decision->why == EW_WHY_YIELD)
+    if (decision->why == EW_WHY_YIELD && ++since.offers > offers_free)
         return true;
     count(thread);
     return since.looks >= LOOKS || since.turns >= TURNS;
 }
 
-void ew_patience_begin(void) {
-    since.thread = NULL;
-    since.object = NULL;
-    since.looks = since.turns = 0;
+void ew_patience_begin(uint32_t offers) {
+    offers_free = offers;
+    forget();
 }

@@ -87,12 +87,16 @@ void ew_used_after_free(const struct ew_access *access) {
     tell(access, EW_FOUND_USE_AFTER_FREE, 0, 0, EW_OP_FREE);
 }
 
-void ew_deadlocked(void) {
+void ew_deadlocked(const struct ew_thread *waiting) {
     struct ew_found_row *row = ew_family_row();
     if (!row)
         return;
     row->step = ew_step_number();
-    row->thread = ew_self->id;
+    row->address = (uintptr_t)waiting->wants.object;
+    row->pc = (uintptr_t)waiting->wants.pc;
+    row->module = (uintptr_t)__executable_start;
+    row->thread = waiting->id;
+    row->op = (uint8_t)waiting->wants.op;
     row->kind = EW_FOUND_DEADLOCK;
 }
 

@@ -242,12 +242,19 @@ static void tell_wants(void) {
     }
 }
 
+static const struct ew_thread *first_that_wants(void) {
+    for (uint32_t i = 0; i < thread_count; i++)
+        if (threads[i]->state == EW_BLOCKED && threads[i]->wants.object)
+            return threads[i];
+    return ew_self;
+}
+
 static EW_COLD _Noreturn void deadlock(void) {
     if (ew_schedule_until)
         ew_schedule_over();
     if (ew_tracing)
         tell_wants();
-    ew_deadlocked();
+    ew_deadlocked(first_that_wants());
     ew_cannot("deadlock: no thread of the program can go on");
 }
 

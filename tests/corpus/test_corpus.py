@@ -31,8 +31,6 @@ NOT_YET = {
         MISUSE,
     ),
     "paper_pbzip2": "a mutex that is unlocked after it was given back is not looked at",
-    "cpp_atomic_wait_lost": "libstdc++ looks 16 times before it sleeps: no policy waits for that",
-    "fork_locked": "a child that is stuck is not told of",
 }
 
 

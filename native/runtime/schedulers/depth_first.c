@@ -19,7 +19,7 @@ static void start(uint64_t seed, const struct ew_tuning *tuning) {
     turns = 0;
     if (!numbers)
         numbers = ew_pages(READY_MAX * sizeof *numbers);
-    ew_patience_begin();
+    ew_patience_begin(0);
 }
 
 static struct ew_thread *with_number(const struct ew_decision *decision, uint32_t number) {

@@ -25,7 +25,7 @@ static void start(uint64_t seed, const struct ew_tuning *tuning) {
     lowest = HIGH;
     decisions = 0;
     happened = (struct ew_about){0};
-    ew_patience_begin();
+    ew_patience_begin(0);
 }
 
 static bool conflicts(const struct ew_about *one, const struct ew_about *other) {

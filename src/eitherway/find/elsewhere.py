@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Races in processes that the program started: seen while they ran, and not traced.
+"""What happened in processes that the program started: seen while they ran, and not traced.
 
 A trace tells of the process that was started by us. So one side is known by its place, the other
 by its thread alone, and nothing has confirmed it.
 """
 
-from eitherway.find.candidates import Candidate
+from eitherway.find.candidates import Candidate, FoundKind
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.identity import identified
 from eitherway.model.words import OP_WORDS, Class, Kind, OpKind, World
@@ -20,24 +20,45 @@ def finding_of(candidate: Candidate, ran: Ran, program: str) -> Finding:
     member = ran.members[candidate.key.slot] if candidate.key.slot < len(ran.members) else None
     path = member.program[0] if member is not None and member.program else program
     words = OP_WORDS[OpKind(candidate.key.op)]
+    accesses = candidate.size > 0
     side = FoundOperation(
         actor=f"thread T{candidate.thread}" if candidate.thread else "main thread",
-        op=f"{words} of size {candidate.size}",
-        object="memory",
+        op=f"{words} of size {candidate.size}" if accesses else words,
+        object="memory" if accesses else "",
         stack=frames_at(path, [candidate.key.place - 1])[0],
     )
-    past = OP_WORDS[OpKind(candidate.key.past_op)]
     return identified(
         Finding(
             world=World.THREADS,
-            kind=Kind.DATA_RACE,
+            kind=_KINDS[FoundKind(candidate.key.kind)],
             operations=(side,),
             klass=Class.UNJUDGED,
             reason=_REASON,
-            explanation=(
-                f"An earlier {past} by thread T{candidate.key.past_thread} of the same process "
-                "touches the same bytes, and nothing orders the two.",
-            ),
+            explanation=(_explanation(candidate),),
             sources=(Source("eitherway"),),
         )
     )
+
+
+_KINDS = {
+    FoundKind.RACE: Kind.DATA_RACE,
+    FoundKind.USE_AFTER_FREE: Kind.MEMORY_ERROR,
+    FoundKind.DEADLOCK: Kind.DEADLOCK,
+    FoundKind.DOUBLE_FREE: Kind.MEMORY_ERROR,
+    FoundKind.INVALID_FREE: Kind.MEMORY_ERROR,
+}
+_SEEN = {
+    FoundKind.USE_AFTER_FREE: "The memory was given back before.",
+    FoundKind.DEADLOCK: "No thread of the process can go on: this is what one of them waits for.",
+    FoundKind.DOUBLE_FREE: "The memory was given back before.",
+    FoundKind.INVALID_FREE: "No block begins there.",
+}
+
+
+def _explanation(candidate: Candidate) -> str:
+    past = OP_WORDS[OpKind(candidate.key.past_op)] if candidate.key.past_op else ""
+    racing = (
+        f"An earlier {past} by thread T{candidate.key.past_thread} of the same process "
+        "touches the same bytes, and nothing orders the two."
+    )
+    return _SEEN.get(FoundKind(candidate.key.kind), racing)

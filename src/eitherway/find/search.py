@@ -63,6 +63,12 @@ class Progress:
 Tell = Callable[[Progress], None]
 
 
+def _ends_the_run(rows: np.ndarray) -> np.ndarray:
+    """Deadlocks of the program itself; those of processes that it started are theirs."""
+    ends: np.ndarray = (rows["kind"] == FoundKind.DEADLOCK) & (rows["slot"] == 0)
+    return ends
+
+
 class Search(Closing):
     """One program, searched."""
 
@@ -132,7 +138,7 @@ class Search(Closing):
             self._note("a run had more races than there is room for; the first ones are told")
         if found.forgotten:
             self._note("long runs forgot their past on the way: a race across that is missed")
-        deadlocked = set(found.rows["seed"][found.rows["kind"] == FoundKind.DEADLOCK].tolist())
+        deadlocked = set(found.rows["seed"][_ends_the_run(found.rows)].tolist())
         fresh = [
             ending
             for row in part.rows
@@ -161,7 +167,7 @@ class Search(Closing):
         return ending if progress.endings.add(ending, batch.way(seed)) else None
 
     def _new(self, batch: Batch, rows: np.ndarray) -> Iterator[Candidate]:
-        for row in rows[rows["kind"] != FoundKind.DEADLOCK]:
+        for row in rows[~_ends_the_run(rows)]:
             candidate = self._candidates.new(batch.way(int(row["seed"])), row)
             if candidate is not None:
                 yield candidate
