@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-uint32_t ew_current;
+uint32_t ew_current, ew_slot;
 const uint32_t *ew_clock;
 uint32_t *ew_slot_of;
 static uint32_t *thread_of; // by block of segments
@@ -21,6 +21,7 @@ static struct ew_times *times(void) {
 
 static void show(void) {
     ew_current = times()->segment << 4 | 15;
+    ew_slot = times()->slot;
     ew_clock = times()->clock->at;
 }
 

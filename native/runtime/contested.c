@@ -3,18 +3,52 @@
 #include "past.h"
 #include "places.h"
 #include "sets.h"
+#include "splits.h"
 
 static bool is_contested(const struct ew_cell *cell) {
-    return cell->write & EW_SET && ew_set_at(cell->write & ~EW_SET)->entries[0] == EW_CONTESTED;
+    return cell->write & EW_SET && !ew_is_split(cell->write) && cell->write != EW_NOBODY &&
+           ew_set_at(cell->write & ~EW_SET)->entries[0] == EW_CONTESTED;
+}
+
+static void keep_uncontested(uint32_t *side) {
+    struct ew_past past;
+    ew_past_look(*side, &past);
+    ew_past_count = 0;
+    for (uint32_t i = 0; i < past.count; i++)
+        if (past.entries[i] != EW_CONTESTED)
+            ew_past_keep(past.entries[i]);
+    ew_past_settle(side);
+}
+
+// The place has been a decision point so often that it is none any more, and neither is the memory
+// that it touches until others race on it again. Of a long run, it would be most of the time.
+static void let_pass(const struct ew_access *access) {
+    ew_guide_uncovered();
+    for (uintptr_t at = access->address & ~3ul; at < access->address + access->size; at += 4) {
+        struct ew_cell *cell = ew_cell_at(at);
+        if (is_contested(cell)) {
+            keep_uncontested(&cell->write);
+            keep_uncontested(&cell->read);
+        }
+    }
+}
+
+static bool touches_contested(const struct ew_access *access) {
+    for (uintptr_t at = access->address & ~3ul; at < access->address + access->size; at += 4)
+        if (is_contested(ew_cell_at(at)))
+            return true;
+    return false;
 }
 
 bool ew_is_contested(const struct ew_access *access) {
     if (LIKELY(!ew_places_any))
         return false;
-    for (uintptr_t at = access->address & ~3ul; at < access->address + access->size; at += 4)
-        if (is_contested(ew_cell_at(at)))
-            return true;
-    return ew_place_is_shared(access->pc);
+    if (!touches_contested(access) && !ew_place_is_shared(access->pc))
+        return false;
+    if (LIKELY(ew_place_decides(access->pc)))
+        return true;
+    let_pass(access);
+    return false;
 }
 
 // Entries of others that the running thread does not follow: they may still be raced with.
@@ -42,6 +76,8 @@ static void contest_side(uint32_t *side) {
 static void contest(struct ew_cell *cell, bool raced) {
     if (is_contested(cell) || cell->read == EW_FREED)
         return;
+    if (ew_is_split(cell->write))
+        ew_split_unite(cell);
     if (raced || has_open_past(cell->write) || has_open_past(cell->read))
         ew_guide_uncovered();
     contest_side(&cell->write);
@@ -49,6 +85,8 @@ static void contest(struct ew_cell *cell, bool raced) {
 }
 
 EW_COLD void ew_contest(const struct ew_access *access, bool raced) {
+    if (ew_place_is_tired(access->pc))
+        return;
     ew_places_any = true;
     for (uintptr_t at = access->address & ~3ul; at < access->address + access->size; at += 4)
         contest(ew_cell_at(at), raced);

@@ -21,14 +21,18 @@ ew_switch:
         sub     $8, %rsp
         stmxcsr (%rsp)
         fnstcw  4(%rsp)
+        mov     (%rsp), %r8d
+        mov     4(%rsp), %r9w
         mov     %rsp, (%rdi)
         mov     %rsi, %rsp
         cmpb    $0, ew_has_fsgsbase(%rip)
         je      1f
         wrfsbase %rdx
-2:      ldmxcsr (%rsp)
-        fldcw   4(%rsp)
-        add     $8, %rsp
+2:      cmp     (%rsp), %r8d    /* loading them takes long, and they hardly ever differ */
+        jne     3f
+        cmp     4(%rsp), %r9w
+        jne     3f
+4:      add     $8, %rsp
         pop     %r15
         pop     %r14
         pop     %r13
@@ -41,6 +45,9 @@ ew_switch:
         mov     %rdx, %rsi
         syscall
         jmp     2b
+3:      ldmxcsr (%rsp)
+        fldcw   4(%rsp)
+        jmp     4b
         .cfi_endproc
         .size   ew_switch, . - ew_switch
 

@@ -5,8 +5,8 @@
 
 #include "runtime.h"
 
-extern int64_t ew_next_due;   // nothing is due earlier
-extern uint32_t ew_deadlines; // how many threads wait with one
+EW_DATA int64_t ew_next_due;   // nothing is due earlier
+EW_DATA uint32_t ew_deadlines; // how many threads wait with one
 
 void ew_due_now(void);           // something may be: threads run
 int64_t ew_due_while_idle(void); // when something will be that may let somebody run; or EW_NEVER

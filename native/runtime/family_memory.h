@@ -22,8 +22,8 @@ struct ew_family {
     uintptr_t place;
 };
 
-extern struct ew_family ew_noted, ew_given; // what is done, and in a replay what was done
-extern struct ew_slot *ew_own;              // of this process; never NULL
+EW_DATA struct ew_family ew_noted, ew_given; // what is done, and in a replay what was done
+EW_DATA struct ew_slot *ew_own;              // of this process; never NULL
 
 int ew_memory_open(const struct ew_family *family, bool writable);
 void ew_memory_map_slots(struct ew_family *family, int descriptor, bool writable);

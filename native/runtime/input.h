@@ -16,7 +16,7 @@ enum ew_input_kind {
     EW_INPUT_PROGRAM, // the file and the arguments, each ended by a zero
 };
 
-extern bool ew_replaying;
+EW_DATA bool ew_replaying;
 
 void ew_input_record(struct ew_inputs_head *memory, char *items);
 void ew_input_replay(const struct ew_inputs_head *old, const char *items);

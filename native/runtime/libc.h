@@ -36,7 +36,7 @@ bool ew_in_libc(const void *pc);
 // A call that touches the program's memory is one step, at which it may be decided who goes on:
 // before it touches anything. Whether it was.
 static inline bool ew_touches(void) {
-    return UNLIKELY(--ew_accesses_left < 0) && ew_access_due();
+    return UNLIKELY(!ew_access_passes()) && ew_access_due();
 }
 
 // What a call touches, listed from its arguments; others may change that while they go on.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "past.h"
+#include "readers.h"
 #include "sets.h"
+#include "splits.h"
 
 #include <string.h>
 
@@ -12,7 +14,9 @@ void ew_past_look(uint32_t value, struct ew_past *past) {
     past->one = value;
     past->entries = &past->one;
     past->count = 1;
-    if (value & EW_SET) {
+    if (ew_has_readers(value)) {
+        past->count = ew_readers_list(value, &past->entries);
+    } else if (value & EW_SET) {
         const struct ew_set *set = ew_set_at(value & ~EW_SET);
         past->entries = set->entries;
         past->count = set->count;
@@ -22,6 +26,10 @@ void ew_past_look(uint32_t value, struct ew_past *past) {
 void ew_past_drop(uint32_t value) {
     if (!(value & EW_SET) || value == EW_FREED)
         return;
+    if (ew_has_readers(value)) {
+        ew_readers_drop(value);
+        return;
+    }
     ew_past_inside[value & 255] = 0;
     ew_set_drop(value & ~EW_SET);
 }
@@ -47,9 +55,13 @@ void ew_past_settle(uint32_t *side) {
 void ew_past_start(void) {
     ew_past_kept = ew_pages(KEPT_MAX * sizeof *ew_past_kept);
     ew_sets_start();
+    ew_readers_start();
+    ew_splits_start();
 }
 
 void ew_past_forget(void) {
     memset(ew_past_inside, 0, sizeof ew_past_inside);
     ew_sets_forget();
+    ew_readers_forget();
+    ew_splits_forget();
 }

@@ -22,13 +22,13 @@ static inline bool ew_past_is_plain(const struct ew_cell *cell) {
 }
 
 // A new one in the making: entries are kept one by one, then it takes the place of the old.
-extern uint32_t *ew_past_kept, ew_past_count;
+EW_DATA uint32_t *ew_past_kept, ew_past_count;
 void ew_past_keep(uint32_t entry);
 void ew_past_settle(uint32_t *side);
 void ew_past_drop(uint32_t value);
 
 // Sets that the running thread's segment is known to be in: number and segment, by number.
-extern uint64_t ew_past_inside[256];
+EW_DATA uint64_t ew_past_inside[256];
 
 void ew_past_start(void);
 void ew_past_forget(void);

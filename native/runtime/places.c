@@ -90,9 +90,27 @@ bool ew_place_look_up(uintptr_t pc) {
     return *answer & 1;
 }
 
+// --- how often it was decided there
+
+#define TIRED 2000
+EW_LARGE static uint16_t decisions[4096];
+
+bool ew_place_is_tired(uintptr_t pc) {
+    return decisions[pc & 4095] >= TIRED;
+}
+
+bool ew_place_decides(uintptr_t pc) {
+    if (ew_place_is_tired(pc))
+        return false;
+    if (++decisions[pc & 4095] == TIRED)
+        ew_places_bits[(pc >> 6) & 63] &= ~(1ul << (pc & 63));
+    return true;
+}
+
 static void set_bit(uint64_t place) {
-    ew_places_bits[(place >> 6) & 63] |= 1ul << (place & 63);
     ew_places_any = true;
+    if (!ew_place_is_tired(place))
+        ew_places_bits[(place >> 6) & 63] |= 1ul << (place & 63);
 }
 
 void ew_place_add(uintptr_t pc) {

@@ -10,15 +10,23 @@
 
 #include "runtime.h"
 
-extern uint64_t ew_places_bits[64]; // by the lowest twelve bits of the address
-extern bool ew_places_any;
+EW_DATA uint64_t ew_places_bits[64]; // by the lowest twelve bits of the address
+EW_DATA bool ew_places_any;
 
 bool ew_place_look_up(uintptr_t pc);
 
-static inline bool ew_place_is_shared(uintptr_t pc) {
-    return UNLIKELY(ew_places_any) && ew_places_bits[(pc >> 6) & 63] >> (pc & 63) & 1 &&
-           ew_place_look_up(pc);
+static inline bool ew_place_may_be_shared(uintptr_t pc) {
+    return UNLIKELY(ew_places_any) && ew_places_bits[(pc >> 6) & 63] >> (pc & 63) & 1;
 }
+
+static inline bool ew_place_is_shared(uintptr_t pc) {
+    return ew_place_may_be_shared(pc) && ew_place_look_up(pc);
+}
+
+// Counts a decision there; false when there have been so many that it is to be none. Places are
+// counted together when they have their lowest twelve bits in common.
+bool ew_place_decides(uintptr_t pc);
+bool ew_place_is_tired(uintptr_t pc);
 
 void ew_place_add(uintptr_t pc); // an access there races
 void ew_places_begin(void);      // with those that are given

@@ -12,6 +12,10 @@
 #error "the runtime knows x86-64 only"
 #endif
 
+// Data of ours that several files use. Hidden also where it is only declared: reached directly, and
+// not through the table that code of shared libraries needs.
+#define EW_DATA extern __attribute__((visibility("hidden")))
+
 // Returns what the kernel returns: a value, or -errno.
 static inline long raw6(long number, long a, long b, long c, long d, long e, long f) {
     long result;

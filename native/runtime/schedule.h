@@ -38,7 +38,7 @@ bool ew_schedule_following(void); // this run is a replay
 void ew_schedule_expect(uint32_t kind);
 
 // The recording is of a run that was killed: the last step that is known of it, or 0.
-extern uint64_t ew_schedule_until;
+EW_DATA uint64_t ew_schedule_until;
 _Noreturn void ew_schedule_over(void); // ends as it did
 _Noreturn void ew_schedule_diverged(const char *how);
 

@@ -72,24 +72,14 @@ uint32_t ew_set_of(const uint32_t *entries, uint32_t count) {
     return *chain = number;
 }
 
-uint32_t ew_set_own(void) {
-    uint32_t number = create(EW_OWN_SLOTS);
-    struct ew_set *set = ew_set_at(number);
-    *set = (struct ew_set){.uses = EW_OWN, .count = EW_OWN_SLOTS};
-    memset(set->entries, 0, EW_OWN_SLOTS * sizeof *set->entries);
-    return number;
-}
-
 void ew_set_drop(uint32_t number) {
     struct ew_set *set = ew_set_at(number);
-    if (set->uses != EW_OWN) {
-        if (--set->uses)
-            return;
-        uint32_t *at = chain_of(set->hash);
-        while (*at != number)
-            at = &ew_set_at(*at)->next;
-        *at = set->next;
-    }
+    if (--set->uses)
+        return;
+    uint32_t *at = chain_of(set->hash);
+    while (*at != number)
+        at = &ew_set_at(*at)->next;
+    *at = set->next;
     destroy(number);
 }
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shadow.h"
 #include "past.h"
-#include "places.h"
 #include "races.h"
-#include "sets.h"
+#include "readers.h"
+#include "splits.h"
 
 #include <string.h>
 #include <sys/mman.h>
-
-#define PM __attribute__((noinline))
 
 static bool is_mine(uint32_t entry, uint32_t mine) {
     return (entry ^ mine) <= EW_BYTES;
@@ -88,9 +86,15 @@ static void touch_freed(struct ew_cell *cell, const struct ew_access *access) {
         race(access, by, EW_OP_FREE);
 }
 
+static void access_split(struct ew_cell *cell, uint32_t bytes, const struct ew_access *access);
+
 static EW_COLD void access_any(struct ew_cell *cell, uint32_t bytes,
                                const struct ew_access *access) {
     struct ew_past writes, reads;
+    if (ew_is_split(cell->write)) {
+        access_split(cell, bytes, access);
+        return;
+    }
     if (cell->read == EW_FREED)
         touch_freed(cell, access);
     if (cell->read == EW_FREED)
@@ -124,32 +128,30 @@ static bool is_short(void) {
     return ++slow_reads < SHORT;
 }
 
-// In a set of the cell's own, in place.
-static bool read_in_place(struct ew_cell *cell, uint32_t mine) {
-    struct ew_set *set = ew_set_at(cell->read & ~EW_SET);
-    uint32_t slot = ew_slot_of_segment(ew_segment_of(mine));
-    if (set->uses != EW_OWN || slot >= EW_OWN_SLOTS || !is_short())
+// In place of an older read of the same thread, which has to be of no other bytes; what is plain
+// stays beside what is atomic.
+static bool may_replace(uint32_t entry, uint32_t mine) {
+    return !(entry & EW_BYTES & ~mine) && !(mine & EW_ATOMIC && entry && !(entry & EW_ATOMIC));
+}
+
+static bool give_readers(struct ew_cell *cell) {
+    uint32_t other = cell->read, slot = ew_slot_of_segment(ew_segment_of(other));
+    if (other & EW_SET || slot >= EW_READERS_SLOTS || slot == ew_slot || !is_short())
         return false;
-    uint32_t *entry = &set->entries[slot];
-    if (is_mine(*entry, mine))
-        *entry |= mine;
-    else if (*entry & EW_BYTES & ~mine)
-        return false;
-    else
-        *entry = mine;
+    cell->read = EW_SET | EW_READERS | ew_readers_create();
+    ew_reader_put(cell->read, slot, other);
     return true;
 }
 
-static bool read_in_own(struct ew_cell *cell, uint32_t mine) {
-    uint32_t other = cell->read, slot = ew_slot_of_segment(ew_segment_of(mine)),
-             other_slot = ew_slot_of_segment(ew_segment_of(other));
-    if ((other & EW_BYTES & ~mine) || slot >= EW_OWN_SLOTS || other_slot >= EW_OWN_SLOTS ||
-        slot == other_slot || !is_short())
+static bool read_beside(struct ew_cell *cell, uint32_t mine) {
+    if (ew_slot >= EW_READERS_SLOTS || (!ew_has_readers(cell->read) && !give_readers(cell)))
         return false;
-    uint32_t number = ew_set_own();
-    ew_set_at(number)->entries[slot] = mine;
-    ew_set_at(number)->entries[other_slot] = other;
-    cell->read = EW_SET | number;
+    uint32_t entry = *ew_reader(cell->read, ew_slot);
+    if (is_mine(entry, mine))
+        mine |= entry;
+    else if (!may_replace(entry, mine))
+        return false;
+    ew_reader_put(cell->read, ew_slot, mine);
     return true;
 }
 
@@ -157,14 +159,19 @@ static void read_shared(struct ew_cell *cell, uint32_t bytes) {
     uint32_t mine = (ew_current & ~EW_BYTES) | bytes;
     if (cell->read & EW_SET && is_inside(cell->read) && bytes == EW_BYTES)
         return;
-    if (cell->read & EW_SET ? read_in_place(cell, mine) : read_in_own(cell, mine))
+    if (read_beside(cell, mine))
         return;
     add(&cell->read, bytes, false, false);
-    if (cell->read & EW_SET && bytes == EW_BYTES && ew_set_at(cell->read & ~EW_SET)->uses != EW_OWN)
+    if (cell->read & EW_SET && bytes == EW_BYTES)
         ew_past_inside[cell->read & 255] = (uint64_t)cell->read << 32 | ew_current;
 }
 
 // --- plain accesses to a cell
+
+static void split(struct ew_cell *cell, uint32_t bytes, const struct ew_access *access) {
+    ew_split(cell);
+    access_split(cell, bytes, access);
+}
 
 static void read_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_access *access) {
     uint32_t write = cell->write, read = cell->read, mine = (ew_current & ~EW_BYTES) | bytes;
@@ -172,14 +179,18 @@ static void read_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_acce
         access_any(cell, bytes, access);
         return;
     }
-    if ((write & bytes) && UNLIKELY(!ew_entry_is_known(write)))
+    if ((write & bytes) && UNLIKELY(!ew_entry_is_known(write))) {
         race(access, write, EW_OP_STORE);
+        add(&cell->read, bytes, false, false); // its readers know of the write
+        return;
+    }
     if (is_mine(write, mine) && !(bytes & ~write))
         return;
     if (is_mine(read, mine))
         cell->read = read | bytes;
-    else if (UNLIKELY(read & (EW_SET | EW_ATOMIC) || read & EW_BYTES & ~bytes ||
-                      !ew_entry_is_known(read)))
+    else if (UNLIKELY(!(read & (EW_SET | EW_ATOMIC)) && read & EW_BYTES & ~bytes))
+        split(cell, bytes, access);
+    else if (UNLIKELY(read & (EW_SET | EW_ATOMIC) || !ew_entry_is_known(read)))
         read_shared(cell, bytes);
     else
         cell->read = mine;
@@ -198,9 +209,24 @@ static void write_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_acc
     if (is_mine(write, mine))
         cell->write = write | bytes;
     else if (UNLIKELY(write & EW_BYTES & ~bytes))
-        add(&cell->write, bytes, true, false);
+        split(cell, bytes, access);
     else
         cell->write = mine;
+}
+
+// Each byte by itself.
+static void access_split(struct ew_cell *cell, uint32_t bytes, const struct ew_access *access) {
+    struct ew_cell *of_byte = ew_split_of(cell);
+    for (uint32_t byte = 1; byte < EW_BYTES; byte <<= 1, of_byte++)
+        if (!(bytes & byte))
+            continue;
+        else if (access->atomic)
+            access_any(of_byte, byte, access);
+        else if (access->op == EW_OP_LOAD)
+            read_cell(of_byte, byte, access);
+        else
+            write_cell(of_byte, byte, access);
+    ew_split_settle(cell);
 }
 
 // --- whole accesses
@@ -220,21 +246,41 @@ static bool is_done(const struct ew_cell *cell, uint32_t bytes, bool writes) {
            (!writes && !((cell->read ^ ew_current) & relevant));
 }
 
+// Cells side by side mostly have the same past, which is looked at once: `known`.
+static inline bool access_known(struct ew_cell *cell, bool writes, struct ew_cell *known) {
+    if (memcmp(cell, known, sizeof *cell) != 0) {
+        if (!ew_past_is_plain(cell))
+            return false;
+        *known = *cell;
+    }
+    if (writes)
+        cell->write = ew_current;
+    else if (cell->write != ew_current)
+        cell->read = ew_current;
+    return true;
+}
+
+static void access_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_access *access) {
+    if (access->atomic)
+        access_any(cell, bytes, access);
+    else if (is_done(cell, bytes, access->op != EW_OP_LOAD))
+        return;
+    else if (access->op != EW_OP_LOAD)
+        write_cell(cell, bytes, access);
+    else
+        read_cell(cell, bytes, access);
+}
+
 void ew_shadow_access(const struct ew_access *access) {
     uintptr_t end = access->address + access->size;
     bool writes = access->op != EW_OP_LOAD;
+    struct ew_cell known = {0};
     raced = raced_plain = false;
     for (uintptr_t at = access->address & ~3ul; at < end; at += 4) {
         struct ew_cell *cell = ew_cell_at(at);
         uint32_t bytes = bytes_in(at, access->address, end);
-        if (access->atomic)
-            access_any(cell, bytes, access);
-        else if (is_done(cell, bytes, writes))
-            continue;
-        else if (writes)
-            write_cell(cell, bytes, access);
-        else
-            read_cell(cell, bytes, access);
+        if (access->atomic || bytes != EW_BYTES || !access_known(cell, writes, &known))
+            access_cell(cell, bytes, access);
     }
     if (UNLIKELY(raced))
         ew_contest(access, raced_plain);
@@ -243,14 +289,13 @@ void ew_shadow_access(const struct ew_access *access) {
 void ew_shadow_use(uintptr_t address, uintptr_t pc) {
     struct ew_cell *cell = ew_cell_at(address & ~3ul);
     uint32_t byte = 1u << (address & 3), mine = (ew_current & ~EW_BYTES) | EW_ATOMIC | byte;
-    uint32_t read = cell->read & ~EW_BYTES, write = cell->write;
-    bool alone = (cell->read & EW_BYTES & ~byte) == 0 && !(cell->read & EW_SET);
-    if (LIKELY(alone && !(write & (EW_SET | EW_ATOMIC)) && ew_entry_is_known(write) &&
-               (read == 0 || (read & EW_ATOMIC && ew_entry_is_known(read))))) {
+    uint32_t read = cell->read;
+    bool alone = !(read & EW_SET) && !(read & EW_BYTES & ~byte) &&
+                 (read <= EW_BYTES || (read & EW_ATOMIC && ew_entry_is_known(read)));
+    if (LIKELY(ew_segment_is_known(cell->write >> 4)) && LIKELY(alone))
         cell->read = mine;
-        return;
-    }
-    ew_shadow_access(&(struct ew_access){address, 1, pc, EW_OP_LOAD, true});
+    else if (!ew_segment_is_known(cell->write >> 4) || !read_beside(cell, mine))
+        ew_shadow_access(&(struct ew_access){address, 1, pc, EW_OP_LOAD, true});
 }
 
 bool ew_shadow_filtered;
@@ -267,28 +312,6 @@ void ew_shadow_look(unsigned op, const void *address, size_t size, const void *p
     if (UNLIKELY(decides))
         ew_contest(&access, false);
 }
-
-// Both cells of eight bytes mostly have the same past, of one thread that is known.
-static inline bool is_plain_past(const struct ew_cell *cell, bool two) {
-    return ew_past_is_plain(cell) && (!two || memcmp(&cell[0], &cell[1], sizeof *cell) == 0);
-}
-
-#define COMMON(name, bytes_, op_, field)                                                           \
-    PM void ew_shadow_##name(uintptr_t address, uintptr_t pc) {                                    \
-        struct ew_cell *cell = ew_cell_at(address);                                                \
-        if (LIKELY((address & ((bytes_) - 1)) == 0 && is_plain_past(cell, (bytes_) == 8) &&        \
-                   !ew_shadow_filtered && !ew_place_is_shared(pc))) {                              \
-            cell[0].field = ew_current;                                                            \
-            if ((bytes_) == 8)                                                                     \
-                cell[1].field = ew_current;                                                        \
-            return;                                                                                \
-        }                                                                                          \
-        ew_shadow_look(op_, (const void *)address, bytes_, (const void *)pc);                      \
-    }
-COMMON(read4, 4, EW_OP_LOAD, read)
-COMMON(read8, 8, EW_OP_LOAD, read)
-COMMON(write4, 4, EW_OP_STORE, write)
-COMMON(write8, 8, EW_OP_STORE, write)
 
 void ew_shadow_forget(void) {
     raw3(SYS_madvise, EW_SHADOW_BASE, EW_SHADOW_SIZE, MADV_DONTNEED);

@@ -6,6 +6,7 @@
 // and a cell holds one for writes and one for reads. With bit 31 it is the number of a set of
 // entries: several readers that do not know of each other, bytes with different pasts, or a place
 // at which every access is looked at.
+//     31 set | 30 0 | 29 the cell's own readers | 28 split: a cell for each byte | 27..0 number
 #ifndef EITHERWAY_SHADOW_H
 #define EITHERWAY_SHADOW_H
 
@@ -13,6 +14,7 @@
 
 #define EW_SET 0x80000000u
 #define EW_ATOMIC 0x40000000u
+#define EW_READERS 0x20000000u
 #define EW_BYTES 15u
 #define EW_FREED UINT32_MAX  // read of a cell whose memory was given back; its write says by whom
 #define EW_NOBODY UINT32_MAX // its write, when it never was the program's
@@ -33,6 +35,10 @@ static inline uint32_t ew_segment_of(uint32_t entry) {
     return (entry & ~(EW_SET | EW_ATOMIC)) >> 4;
 }
 
+static inline bool ew_has_readers(uint32_t value) {
+    return (value & (EW_SET | EW_ATOMIC | EW_READERS)) == (EW_SET | EW_READERS);
+}
+
 struct ew_access {
     uintptr_t address;
     size_t size;
@@ -49,13 +55,16 @@ void ew_shadow_use(uintptr_t address, uintptr_t pc);
 
 // A plain one that a hook could not pass.
 void ew_shadow_look(unsigned op, const void *address, size_t size, const void *pc);
-extern bool ew_shadow_filtered; // some accesses are not to be looked at: annotations say which
+EW_DATA bool ew_shadow_filtered; // some accesses are not to be looked at: annotations say which
 
 // The same for the common ones.
-void ew_shadow_read4(uintptr_t address, uintptr_t pc);
-void ew_shadow_read8(uintptr_t address, uintptr_t pc);
-void ew_shadow_write4(uintptr_t address, uintptr_t pc);
-void ew_shadow_write8(uintptr_t address, uintptr_t pc);
+#define EW_SHADOW_COMMON(size)                                                                     \
+    void ew_shadow_read##size(uintptr_t address, uintptr_t pc);                                    \
+    void ew_shadow_write##size(uintptr_t address, uintptr_t pc);
+EW_SHADOW_COMMON(1)
+EW_SHADOW_COMMON(2)
+EW_SHADOW_COMMON(4)
+EW_SHADOW_COMMON(8)
 
 // Fresh memory: nobody has touched it yet, but for the running thread if `mine`.
 void ew_shadow_fresh(uintptr_t address, size_t size, bool mine);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shadow of memory that comes and goes.
 #include "past.h"
+#include "splits.h"
 
 #include <sys/mman.h>
 
@@ -25,7 +26,9 @@ static void fill(uintptr_t address, size_t size, struct ew_cell value) {
     for (size_t count = cells_of(address, size); count--; cell++) {
         uint64_t old = value_of(cell);
         if (old != without_set) {
-            if (UNLIKELY(has_set(cell))) {
+            if (ew_is_split(cell->write)) {
+                ew_split_drop(cell);
+            } else if (UNLIKELY(has_set(cell))) {
                 ew_past_drop(cell->write);
                 ew_past_drop(cell->read);
             } else {

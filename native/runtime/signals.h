@@ -30,7 +30,7 @@ struct ew_action {
     uint64_t mask;
     unsigned long flags;
 };
-extern struct ew_action ew_actions[SIGNALS + 1];
+EW_DATA struct ew_action ew_actions[SIGNALS + 1];
 
 struct ew_pending {
     siginfo_t info;
@@ -43,7 +43,7 @@ bool ew_signal_is_ignored(int number);
 void ew_action_set(int number, const struct ew_action *action);
 void ew_await_begin(uint64_t set); // the running thread takes these whatever is set for them
 void ew_await_end(void);
-extern uint64_t ew_kernel_mask;       // what the kernel blocks
+EW_DATA uint64_t ew_kernel_mask;      // what the kernel blocks
 bool ew_signal_is_deadly(int number); // it ends the program at once
 void ew_kernel_action(int number, ew_handler *handler, unsigned long flags);
 
@@ -60,7 +60,7 @@ bool ew_peek_failed(void *context); // a fault was one of ew_peek's: it goes on
 void ew_call_on(void *stack_top, ew_handler *handler, int signal, siginfo_t *info, void *context);
 
 // --- delivery.c
-extern uint64_t ew_process_pending; // signals to the process that no thread has taken
+EW_DATA uint64_t ew_process_pending; // signals to the process that no thread has taken
 void ew_signal_thread(struct ew_thread *thread, const siginfo_t *info);
 void ew_signal_process(const siginfo_t *info);
 bool ew_signal_take(uint64_t set, siginfo_t *info); // of those that wait for the running thread
@@ -70,9 +70,9 @@ void ew_signal_discard(int number);
 void ew_signal_retarget(uint64_t set); // the thread that was to take these may not any more
 void ew_signal_watch(uint64_t set);    // a signalfd is to see them
 void ew_look_for_signals(void);        // a moment at which they may come in, told apart by its step
-extern volatile int ew_signal_swallowed; // that the call under way raises, and its caller tells
-void ew_signal_forget(int number);       // of those that the kernel keeps for the process
-void ew_signal_of_call(int number);      // the running thread's call has raised it
+EW_DATA volatile int ew_signal_swallowed; // that the call under way raises, and its caller tells
+void ew_signal_forget(int number);        // of those that the kernel keeps for the process
+void ew_signal_of_call(int number);       // the running thread's call has raised it
 void ew_on_signal(int number, siginfo_t *info, void *context);
 void ew_delivery_forked(void);
 

@@ -37,8 +37,8 @@ void ew_child_made(void); // who waits for any looks again
 void ew_processes_start(void);
 
 // --- loading.c
-extern bool ew_uninterrupted; // the running thread is in the loader
-bool ew_loading_pause(void);  // it blocks nevertheless
+EW_DATA bool ew_uninterrupted; // the running thread is in the loader
+bool ew_loading_pause(void);   // it blocks nevertheless
 void ew_loading_resume(bool paused);
 void ew_loading_start(void);
 void ew_loading_forked(void);
@@ -61,8 +61,8 @@ bool ew_cancel_is_due(const struct ew_thread *thread);
 void ew_cancel_if_anywhere(void); // acts on an asynchronous cancellation
 
 // --- signals.c and delivery.c
-extern volatile bool ew_signal_arrived; // the kernel has handed us one that nobody has looked at
-void ew_take_arrivals(void);            // gives those to threads, and wakes them
+EW_DATA volatile bool ew_signal_arrived; // the kernel has handed us one that nobody has looked at
+void ew_take_arrivals(void);             // gives those to threads, and wakes them
 // Whether a signal from outside could free somebody: its handler may post a semaphore or write to
 // a pipe for who waits for that, or end the wait. It may not unlock a mutex.
 bool ew_handler_may_help(void);

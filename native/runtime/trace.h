@@ -26,7 +26,7 @@ struct ew_trace_request {
 void ew_trace_start(const struct ew_trace_request *request);
 
 // --- trace_files.c: the recording, of three streams: events, their values, and what they refer to
-extern struct ew_stream ew_trace_events, ew_trace_values, ew_trace_names;
+EW_DATA struct ew_stream ew_trace_events, ew_trace_values, ew_trace_names;
 void ew_trace_files_begin(int directory); // it becomes the tracer's
 void ew_trace_files_finish(void);
 void ew_trace_files_resume(void); // after a finish that was too early

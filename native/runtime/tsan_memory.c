@@ -61,24 +61,32 @@ static inline bool is_done(uintptr_t address, size_t size, bool writes) {
            (!((cell->write ^ mine) & relevant) || (!writes && !((cell->read ^ mine) & relevant)));
 }
 
+#define LOOK(size)                                                                                 \
+    case size:                                                                                     \
+        (op == LOAD ? ew_shadow_read##size : ew_shadow_write##size)((uintptr_t)address,            \
+                                                                    (uintptr_t)pc);                \
+        break
 static inline void look(unsigned op, const void *address, size_t size, const void *pc) {
-    if (size == 4)
-        (op == LOAD ? ew_shadow_read4 : ew_shadow_write4)((uintptr_t)address, (uintptr_t)pc);
-    else if (size == 8)
-        (op == LOAD ? ew_shadow_read8 : ew_shadow_write8)((uintptr_t)address, (uintptr_t)pc);
-    else
+    switch (size) {
+        LOOK(1);
+        LOOK(2);
+        LOOK(4);
+        LOOK(8);
+    default:
         ew_shadow_look(op, address, size, pc);
+    }
 }
+#undef LOOK
 
 static inline void access(unsigned op, const void *address, size_t size, const void *pc) {
-    if (UNLIKELY(--ew_accesses_left < 0))
+    if (UNLIKELY(!ew_access_passes()))
         decide(op, address, size, pc);
     else if (UNLIKELY(!is_done((uintptr_t)address, size, op == STORE)))
         look(op, address, size, pc);
 }
 
 void ew_access(unsigned op, const void *address, size_t size, const void *pc) {
-    if (UNLIKELY(--ew_accesses_left < 0))
+    if (UNLIKELY(!ew_access_passes()))
         decide(op, address, size, pc);
     else if (ew_detecting)
         ew_shadow_look(op, address, size, pc);
@@ -138,5 +146,7 @@ EW_EXPORT void __tsan_func_entry(void *caller) {
 }
 
 EW_EXPORT void __tsan_func_exit(void) {
-    ew_frames--;
+    uintptr_t *frames = ew_frames - 1;
+    __asm__("" : "+r"(frames)); // as in ew_access_passes
+    ew_frames = frames;
 }

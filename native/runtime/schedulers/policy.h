@@ -36,7 +36,7 @@ struct ew_policy {
     bool alone; // `next` is also asked when only the running thread may go on
 };
 
-extern const struct ew_policy ew_policy_depth_first, ew_policy_pct, ew_policy_pos,
+EW_DATA const struct ew_policy ew_policy_depth_first, ew_policy_pct, ew_policy_pos,
     ew_policy_random_walk, ew_policy_replay, ew_policy_round_robin, ew_policy_surw;
 
 // A small generator whose whole state is one word, so that a seed names a schedule.

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "splits.h"
+#include "past.h"
+
+#include <sys/mman.h>
+
+#define BYTES (EW_SPLITS_MAX * sizeof *ew_splits)
+
+struct ew_split *ew_splits;      // reserved; touched as cells are split
+static uint32_t used = 1, spare; // of those given back, the first write holds the next
+
+static uint32_t create(void) {
+    uint32_t number = spare;
+    if (!number && used == EW_SPLITS_MAX)
+        ew_cannot("the program's memory is shared in too many different ways");
+    if (!number)
+        return used++;
+    spare = ew_splits[number].bytes[0].write;
+    return number;
+}
+
+static void give_back(const struct ew_cell *cell) {
+    ew_split_of(cell)->write = spare;
+    spare = cell->write & (EW_SPLITS_MAX - 1);
+}
+
+static uint32_t part_of(uint32_t entry, uint32_t byte) {
+    return entry & byte ? (entry & ~EW_BYTES) | byte : 0;
+}
+
+void ew_split(struct ew_cell *cell) {
+    uint32_t number = create();
+    for (uint32_t i = 0; i < 4; i++)
+        ew_splits[number].bytes[i] =
+            (struct ew_cell){part_of(cell->write, 1u << i), part_of(cell->read, 1u << i)};
+    cell->write = cell->read = EW_SET | EW_SPLIT | number;
+}
+
+static uint32_t side_of(const struct ew_cell *cell, bool reads) {
+    return reads ? cell->read : cell->write;
+}
+
+// The one entry that says what all four say, if there is one.
+static bool is_one(const struct ew_cell *bytes, bool reads, uint32_t *one) {
+    *one = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t entry = side_of(&bytes[i], reads);
+        if (entry & (EW_SET | EW_ATOMIC) || (*one && entry && (entry ^ *one) > EW_BYTES))
+            return false;
+        *one |= entry;
+    }
+    return true;
+}
+
+static void drop_reads(const struct ew_cell *bytes) {
+    for (uint32_t i = 0; i < 4; i++)
+        ew_past_drop(bytes[i].read);
+}
+
+// When the running thread has written all of it in this segment, no earlier read matters: it knew
+// of those, or they have been told.
+void ew_split_settle(struct ew_cell *cell) {
+    const struct ew_cell *bytes = ew_split_of(cell);
+    struct ew_cell one = {0};
+    if (!is_one(bytes, false, &one.write))
+        return;
+    if (one.write == ew_current)
+        drop_reads(bytes);
+    else if (!is_one(bytes, true, &one.read))
+        return;
+    give_back(cell);
+    *cell = one;
+}
+
+static void keep_with_others(uint32_t entry) {
+    for (uint32_t i = 0; i < ew_past_count; i++)
+        if ((ew_past_kept[i] ^ entry) <= EW_BYTES) {
+            ew_past_kept[i] |= entry;
+            return;
+        }
+    ew_past_keep(entry);
+}
+
+static uint32_t united(const struct ew_cell *bytes, bool reads) {
+    uint32_t value = 0;
+    ew_past_count = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        struct ew_past past;
+        ew_past_look(side_of(&bytes[i], reads), &past);
+        for (uint32_t k = 0; k < past.count; k++)
+            if (past.entries[k])
+                keep_with_others(past.entries[k]);
+    }
+    ew_past_settle(&value);
+    return value;
+}
+
+void ew_split_unite(struct ew_cell *cell) {
+    const struct ew_cell *bytes = ew_split_of(cell);
+    struct ew_cell whole = {united(bytes, false), united(bytes, true)};
+    ew_split_drop(cell);
+    *cell = whole;
+}
+
+void ew_split_drop(struct ew_cell *cell) {
+    const struct ew_cell *bytes = ew_split_of(cell);
+    drop_reads(bytes);
+    for (uint32_t i = 0; i < 4; i++)
+        ew_past_drop(bytes[i].write);
+    give_back(cell);
+    *cell = (struct ew_cell){0};
+}
+
+void ew_splits_start(void) {
+    ew_splits = ew_pages(BYTES);
+}
+
+void ew_splits_forget(void) {
+    raw3(SYS_madvise, (long)ew_splits, BYTES, MADV_DONTNEED);
+    used = 1;
+    spare = 0;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cells whose bytes have different pasts: each byte has a cell of its own, until one will do again.
+//
+// Small fields side by side are such, and text that is written letter by letter.
+#ifndef EITHERWAY_SPLITS_H
+#define EITHERWAY_SPLITS_H
+
+#include "shadow.h"
+
+#define EW_SPLIT 0x10000000u // beside EW_SET, in both values of the cell
+#define EW_SPLITS_MAX (1u << 28)
+
+static inline bool ew_is_split(uint32_t value) {
+    return (value & (EW_SET | EW_ATOMIC | EW_READERS | EW_SPLIT)) == (EW_SET | EW_SPLIT);
+}
+
+struct ew_split {
+    struct ew_cell bytes[4]; // each has entries of its byte alone
+};
+EW_DATA struct ew_split *ew_splits;
+
+static inline struct ew_cell *ew_split_of(const struct ew_cell *cell) {
+    return ew_splits[cell->write & (EW_SPLITS_MAX - 1)].bytes;
+}
+
+void ew_split(struct ew_cell *cell);        // which has no set and nothing atomic
+void ew_split_settle(struct ew_cell *cell); // one cell will do, perhaps
+void ew_split_unite(struct ew_cell *cell);  // with sets for its bytes
+void ew_split_drop(struct ew_cell *cell);
+void ew_splits_start(void);
+void ew_splits_forget(void);
+
+#endif
