@@ -18,6 +18,8 @@ MODULES = (
     "schedules",
     "policies",
     "costs",
+    "detecting",
+    "growing",
     "replays",
     "corpus",
 )

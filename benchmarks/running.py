@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,12 +41,12 @@ def workplace() -> Iterator[Path]:
         yield Path(name)
 
 
-def spent(job: Job, options: str = "") -> Spent:
-    """Run it once, and see that its answer is right."""
+def spent(job: Job, options: str = "", before: Sequence[str] = ()) -> Spent:
+    """Run it once, with some words before its command, and see that its answer is right."""
     _empty(job.folder)
     with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
         report, out = Path(name, "report"), Path(name, "out")
-        command = [str(small_program("spent", BARE)), str(report), *job.command]
+        command = [str(small_program("spent", BARE)), str(report), *before, *job.command]
         environment = {**os.environ, **job.environment, VARIABLE: options}
         with _load(job), out.open("wb") as stream:
             subprocess.run(command, cwd=job.folder, env=environment, stdout=stream, check=True)

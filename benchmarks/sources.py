@@ -27,7 +27,7 @@ FLAGS = ("-g", "-O1")
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """The compilers of one variant: the same gcc behind both."""
+    """The compilers of one variant: the same gcc behind all."""
 
     name: str
     cc: tuple[str, ...]
@@ -37,6 +37,7 @@ class Kit:
 _TOOL = str(Path(sys.executable).with_name("eitherway"))
 BARE = Kit("bare", ("gcc",), ("g++",))
 OURS = Kit("ours", (_TOOL, "cc"), (_TOOL, "c++"))
+LIBTSAN = Kit("libtsan", ("gcc", "-fsanitize=thread"), ("g++", "-fsanitize=thread"))
 
 Recipe = Callable[[Kit, Path], Path]  # builds in a folder, returns the program
 

@@ -5,8 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from benchmarks import measure, replays, running, sources
+from benchmarks import detecting, measure, replays, running, sources
 from benchmarks.subjects.all import ALL, chosen
+from benchmarks.subjects.kernels import KERNELS
 from benchmarks.subjects.subject import Job, Size
 
 from eitherway.errors import Exit, Unavailable, UsageError
@@ -86,6 +87,8 @@ def test_every_table_has_its_place() -> None:
     text = page.read_text(encoding="utf-8")
     for name in (
         "threads cost",
+        "detection cost",
+        "detection growth",
         "replays",
         "right output",
         "schedules",
@@ -134,6 +137,28 @@ def test_what_is_missing_from_a_hundred_is_bold() -> None:
     assert replays._of(99, 100) == "**99 of 100**"
 
 
+# --- the cost of looking for races
+
+
+def seconds(processor: float, resident: int = 1024) -> running.Spent:
+    return running.Spent(processor, processor / 2, resident)
+
+
+def test_the_share_of_libtsans_cost_is_the_median_of_the_rounds() -> None:
+    found = {
+        "bare": [seconds(1.0), seconds(2.0), seconds(1.0)],
+        "ours": [seconds(3.0), seconds(4.0), seconds(9.0)],
+        "libtsan": [seconds(11.0), seconds(12.0), seconds(11.0)],
+    }
+    assert detecting.share(found) == pytest.approx(0.2)
+    assert detecting.ratio(found["ours"], found["bare"], detecting.processor) == 3.0
+
+
+def test_what_is_over_a_bar_is_bold() -> None:
+    assert detecting.held(0.50, 0.5) == "0.50"
+    assert detecting.held(0.51, 0.5) == "**0.51**"
+
+
 # --- jobs
 
 
@@ -164,5 +189,5 @@ def test_no_run_finds_the_files_of_another(tmp_path: Path) -> None:
 
 
 def test_kernels_know_their_answers(tmp_path: Path) -> None:
-    for subject in chosen(["array", "hashtable", "pipeline"]):
+    for subject in KERNELS:
         running.spent(subject.job(subject.build(sources.BARE), Size.SMALL, tmp_path / "work"))

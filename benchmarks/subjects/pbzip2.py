@@ -10,8 +10,14 @@ from benchmarks.subjects.text import text
 
 _LIBRARY = ("blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib")
 _PROGRAM = ("pbzip2", "BZ2StreamScanner", "ErrorContext")
-_BYTES = {Size.FULL: 40_000_000, Size.SMALL: 1_001}
-_RUN = {Size.FULL: 1, Size.SMALL: 200}  # of one letter: long ones are little work for a block
+_BYTES = {
+    Size.FULL: 40_000_000,
+    Size.SECOND: 17_000_000,
+    Size.PART: 1_000_000,
+    Size.SMALL: 1_001,
+}
+# Of one letter: long ones are little work for a block.
+_RUN = {Size.FULL: 1, Size.SECOND: 1, Size.PART: 1, Size.SMALL: 200}
 
 
 class Pbzip2:

@@ -13,7 +13,9 @@ from benchmarks.sources import Kit
 class Size(Enum):
     """How much work."""
 
-    FULL = auto()  # at least a second bare
+    FULL = auto()  # seconds bare
+    SECOND = auto()  # one second bare, or little more
+    PART = auto()  # so much less that a tool a hundred times slower ends in seconds
     SMALL = auto()  # can be done hundreds of times, with every access told
 
 

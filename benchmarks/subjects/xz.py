@@ -17,8 +17,13 @@ _OPTIONS = (
     "--disable-lzmadec",
     "--disable-lzmainfo",
 )
-_BYTES = {Size.FULL: 16_000_000, Size.SMALL: 10_000}
-_BLOCK = {Size.FULL: 500_000, Size.SMALL: 2_000}
+_BYTES = {
+    Size.FULL: 16_000_000,
+    Size.SECOND: 11_000_000,
+    Size.PART: 1_000_000,
+    Size.SMALL: 10_000,
+}
+_BLOCK = {Size.FULL: 500_000, Size.SECOND: 500_000, Size.PART: 200_000, Size.SMALL: 2_000}
 
 
 class Xz:
