@@ -210,7 +210,12 @@ static int stack_of_first(const struct ew_thread *thread, pthread_attr_t *attrib
     static int (*real)(pthread_t, pthread_attr_t *);
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "pthread_getattr_np");
-    return real ? real((pthread_t)thread->fs, attributes) : ENOSYS;
+    if (!real)
+        return ENOSYS;
+    ew_running = false; // that list is of this run, and not of the one that was recorded
+    int error = real((pthread_t)thread->fs, attributes);
+    ew_running = true;
+    return error;
 }
 
 EW_EXPORT int pthread_getattr_np(pthread_t handle, pthread_attr_t *attributes) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for child processes: other threads run meanwhile.
+#include "at_work.h"
 #include "debts.h"
 #include "descriptors.h"
 #include "family.h"
 #include "input.h"
 #include "pids.h"
+#include "placeholder.h"
 #include "sync.h"
 #include "threads.h"
 
@@ -86,6 +88,21 @@ static bool wait_for_an_end(long pid, int options) {
     return count != 0;
 }
 
+#define LOOK 100 // milliseconds
+#define RESTS 50 // looks
+
+// One that is not ours may wait for what does not come in a replay.
+static void until_over(pid_t child, bool may_rest) {
+    long end = raw3(SYS_pidfd_open, child, 0, 0);
+    int rested = 0;
+    while (end >= 0 && !ew_debts_until((int)end, POLLIN, LOOK)) {
+        rested = may_rest && !ew_at_work(child) ? rested + 1 : 0;
+        if (rested == RESTS)
+            raw3(SYS_kill, child, SIGKILL, 0);
+    }
+    raw1(SYS_close, end);
+}
+
 // A replay takes the end of a child from the recording; its own child must have come so far too,
 // lest what it writes comes later than it did. Who sent what killed it may not be here to do it.
 static void end_again(pid_t told, int status, bool kept) {
@@ -95,10 +112,7 @@ static void end_again(pid_t told, int status, bool kept) {
         ew_family_until_became(child);
         raw3(SYS_kill, child, SIGKILL, 0);
     }
-    long end = raw3(SYS_pidfd_open, child, 0, 0);
-    if (end >= 0)
-        ew_debts_until_readable((int)end);
-    raw1(SYS_close, end);
+    until_over(child, !ew_family_follows(told));
     raw6(SYS_waitid, P_PID, child, (long)&info, WEXITED | (kept ? WNOWAIT : 0), 0, 0);
 }
 
@@ -108,6 +122,8 @@ static void ended(pid_t told, int status, bool kept) {
     if (ew_replaying)
         end_again(told, status, kept);
     ew_family_ended(ew_pid_real(told), status);
+    if (!kept)
+        ew_pid_over(told);
 }
 
 static int status_of(const siginfo_t *info) {
@@ -176,11 +192,14 @@ EW_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options) {
 
 // --- descriptors of processes
 
+// In a replay what was another's process is nobody's.
 EW_EXPORT int pidfd_open(pid_t pid, unsigned flags) {
-    return result(raw3(SYS_pidfd_open, ew_pid_real(pid), flags, 0));
-}
-
-EW_EXPORT int pidfd_send_signal(int process, int number, siginfo_t *info, unsigned flags) {
-    ew_point(EW_WHY_SYNC);
-    return result(raw6(SYS_pidfd_send_signal, process, number, (long)info, flags, 0, 0));
+    long descriptor = raw3(SYS_pidfd_open, ew_pid_real(pid), flags, 0);
+    long told = descriptor;
+    ew_input(EW_INPUT_RESULT, &told, sizeof told, sizeof told);
+    if (descriptor != told && descriptor >= 0)
+        raw1(SYS_close, descriptor);
+    if (descriptor != told && told >= 0)
+        ew_placeholder((int)told, S_IFSOCK, 0, O_CLOEXEC | (int)flags);
+    return result(told);
 }

@@ -65,12 +65,15 @@ void ew_debt(int descriptor, const struct stat *status, long bytes) {
     take_all();
 }
 
-void ew_debts_until_readable(int descriptor) {
-    struct pollfd polled[DEBTS + 1] = {{descriptor, POLLIN, 0}};
-    do {
+bool ew_debts_until(int descriptor, short events, int milliseconds) {
+    struct pollfd polled[DEBTS + 1] = {{descriptor, events, 0}};
+    for (int waited = 0; waited <= milliseconds; waited++) {
         take_all();
         for (uint32_t i = 0; i < count; i++)
             polled[i + 1] = (struct pollfd){debts[i].descriptor, POLLIN, 0};
-        raw3(SYS_poll, (long)polled, count + 1, -1);
-    } while (!polled[0].revents);
+        raw3(SYS_poll, (long)polled, count + 1, 1);
+        if (polled[0].revents)
+            return true;
+    }
+    return false;
 }

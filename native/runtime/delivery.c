@@ -213,8 +213,8 @@ bool ew_handler_may_help(void) {
 
 // What the kernel does by itself, it does.
 static void by_default(int number) {
-    if (SILENT & BIT(number))
-        return;
+    if (SILENT & BIT(number) || (STOPPING & BIT(number) && ew_replaying))
+        return; // in a replay nobody might let it go on
     if (!(STOPPING & BIT(number)))
         last(number);
     else

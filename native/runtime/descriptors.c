@@ -9,13 +9,15 @@
 struct target {
     dev_t device;
     ino_t inode;
+    bool shared; // another process has it too
 };
 
 static struct target outputs[2]; // where descriptors 1 and 2 led at the start
-static struct target *within;    // pipes that the program made for itself
-static uint32_t within_count, within_room;
-static dev_t telling[2]; // file systems whose files say what the kernel thinks just now
-static bool shared;      // some with another process
+static struct target *made;      // pipes and socket pairs that the program made
+static uint32_t made_count, made_room;
+static uint32_t made_shared; // so many of them, the oldest, others have too
+static dev_t telling[2];     // file systems whose files say what the kernel thinks just now
+static bool shared;          // some with another process
 static uint32_t last_number, shared_numbers; // see below; another process has those up to there too
 
 static bool target_of(int descriptor, struct stat *status) {
@@ -31,7 +33,7 @@ void ew_descriptors_start(void) {
     struct stat status;
     for (int i = 0; i < 2; i++) {
         if (target_of(1 + i, &status))
-            outputs[i] = (struct target){status.st_dev, status.st_ino};
+            outputs[i] = (struct target){status.st_dev, status.st_ino, false};
         if (raw3(SYS_stat, (long)paths[i], (long)&status, 0) == 0)
             telling[i] = status.st_dev;
     }
@@ -39,7 +41,7 @@ void ew_descriptors_start(void) {
 
 void ew_descriptors_shared(void) {
     shared = true;
-    within_count = 0;
+    made_shared = made_count;
     shared_numbers = last_number;
 }
 
@@ -47,9 +49,8 @@ void ew_descriptor_shared(int descriptor) {
     struct stat status;
     if (!target_of(descriptor, &status))
         return;
-    for (uint32_t i = 0; i < within_count; i++)
-        if (is_same(&within[i], &status))
-            within[i] = (struct target){0, 0};
+    for (uint32_t i = made_shared; i < made_count; i++)
+        made[i].shared |= is_same(&made[i], &status);
     if (ew_number_of(descriptor))
         ew_numbered_outside(descriptor);
 }
@@ -62,31 +63,52 @@ bool ew_is_output(const struct stat *status) {
     return is_same(&outputs[0], status) || is_same(&outputs[1], status);
 }
 
+#define REMEMBERED 4096 // shared ones: a server that makes one for each request has used the oldest
+
+static void forget_oldest(void) {
+    uint32_t gone = made_shared - REMEMBERED;
+    for (uint32_t i = gone; i < made_count; i++)
+        made[i - gone] = made[i];
+    made_count -= gone;
+    made_shared -= gone;
+}
+
 static void grow(void) {
-    uint32_t room = within_room ? within_room * 2 : 512;
+    uint32_t room = made_room ? made_room * 2 : 512;
     struct target *more = ew_pages(room * sizeof *more);
-    for (uint32_t i = 0; i < within_count; i++)
-        more[i] = within[i];
-    if (within)
-        raw3(SYS_munmap, (long)within, (long)(within_room * sizeof *within), 0);
-    within = more;
-    within_room = room;
+    for (uint32_t i = 0; i < made_count; i++)
+        more[i] = made[i];
+    if (made)
+        raw3(SYS_munmap, (long)made, (long)(made_room * sizeof *made), 0);
+    made = more;
+    made_room = room;
 }
 
 void ew_made_within(int descriptor) {
     struct stat status;
     if (!target_of(descriptor, &status))
         return;
-    if (within_count == within_room)
+    if (made_count == made_room && made_shared > 2 * REMEMBERED)
+        forget_oldest();
+    else if (made_count == made_room)
         grow();
-    within[within_count++] = (struct target){status.st_dev, status.st_ino};
+    made[made_count++] = (struct target){status.st_dev, status.st_ino, false};
+}
+
+static const struct target *find_made(const struct stat *status, uint32_t from) {
+    for (uint32_t i = made_count; i-- > from;) // the newest are used most
+        if (is_same(&made[i], status))
+            return &made[i];
+    return NULL;
+}
+
+bool ew_was_made(const struct stat *status) {
+    return find_made(status, 0) != NULL;
 }
 
 static bool is_within(const struct stat *status) {
-    for (uint32_t i = within_count; i-- > 0;) // the newest are used most
-        if (is_same(&within[i], status))
-            return true;
-    return false;
+    const struct target *found = find_made(status, made_shared);
+    return found && !found->shared;
 }
 
 // --- what is known by its descriptor

@@ -21,6 +21,7 @@ bool ew_is_output(const struct stat *status);
 
 // A pipe or the like that the program made for itself; both ends are within.
 void ew_made_within(int descriptor);
+bool ew_was_made(const struct stat *status); // by this process or one that it is a copy of
 
 // What has no name and no number of its own in the file system is known by its descriptor, which
 // whoever copies or closes one has to tell.

@@ -224,14 +224,45 @@ static int donor_create(struct ew_donor **result) {
     return 0;
 }
 
+// --- those that have ever been taken, by their thread pointers
+
+#define KNOWN 256
+static struct ew_donor *known[KNOWN], first = {.ordinal = 1};
+static uint64_t ordinals = 1;
+
+static struct ew_donor **known_slot(uint64_t fs) {
+    return &known[(fs * 0x9E3779B97F4A7C15u) >> 56];
+}
+
+uint64_t ew_donor_ordinal(uint64_t fs) {
+    const struct ew_donor *donor = *known_slot(fs);
+    while (donor && donor->fs != fs)
+        donor = donor->known_next;
+    return donor ? donor->ordinal : 0;
+}
+
+// After a fork glibc may give a thread pointer out again: it keeps its number.
+static void become_known(struct ew_donor *donor) {
+    uint64_t ordinal = ew_donor_ordinal(donor->fs);
+    donor->ordinal = ordinal ? ordinal : ++ordinals;
+    if (ordinal)
+        return;
+    donor->known_next = *known_slot(donor->fs);
+    *known_slot(donor->fs) = donor;
+}
+
 int ew_donor_take(struct ew_donor **result) {
-    struct ew_donor *donor = idle;
-    if (!donor)
-        return donor_create(result);
-    idle = donor->next;
-    tls_reset(donor);
-    *result = donor;
-    return 0;
+    int error = 0;
+    *result = idle;
+    if (idle) {
+        idle = idle->next;
+        tls_reset(*result);
+    } else {
+        error = donor_create(result);
+    }
+    if (!error && !(*result)->ordinal)
+        become_known(*result);
+    return error;
 }
 
 void ew_donor_give_back(struct ew_donor *donor) {
@@ -269,6 +300,8 @@ void ew_donors_start(void) {
         ew_cannot("libc has no pthread_create");
     dl_iterate_phdr(list_block, NULL);
     blocks_at_start = block_count;
+    first.fs = ew_thread_pointer();
+    *known_slot(first.fs) = &first;
     mallopt(M_ARENA_MAX, 1); // with several, addresses would depend on which donor serves whom
     // What libc tells debuggers: size in bits, count, offset.
     const uint32_t *field = dlsym(RTLD_NEXT, "_thread_db_pthread_tid");

@@ -51,6 +51,7 @@ bool ew_family_busy(void);                     // whether some process of those 
 void ew_family_numbers(pid_t told, pid_t own); // of this process
 void ew_family_ended(pid_t own, int status);   // that of a member, or this process if 0
 pid_t ew_family_own(pid_t told);               // 0: no member
+pid_t ew_family_told(pid_t own);               // the same
 
 // In a replay: whether the process of that number is one of ours to its end, so that its recording
 // says how it ends. One that became another program has to be waited for before it can be hit.

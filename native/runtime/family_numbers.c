@@ -1,31 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the processes of a run know of each other: their numbers, their ends, who is at work.
+#include "at_work.h"
 #include "family_memory.h"
 
-#include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 void ew_family_waiting(bool waits) {
     ew_own->member.waiting = waits;
 }
 
-// Its state is behind its name: "123 (name) S "; 0: it is gone.
-static char state_of(uint32_t process) {
-    char line[128], path[EW_FAMILY_PATH];
-    stpcpy(ew_write_number(path, "/proc/", process), "/stat");
-    long fd = raw3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
-    long length = fd < 0 ? 0 : raw3(SYS_read, fd, (long)line, sizeof line - 1);
-    raw1(SYS_close, fd);
-    line[length > 0 ? length : 0] = 0;
-    const char *name_end = strrchr(line, ')');
-    return name_end ? name_end[2] : 0;
-}
-
 // One that became another program may be on its way to be one of us again; and who has said how it
 // ends has yet to do it.
 static bool is_busy(const struct ew_member *one) {
-    char state = one->pid ? state_of(one->pid) : 0;
+    char state = one->pid ? ew_state_of((pid_t)one->pid) : 0;
     if (!state || state == 'Z' || state == 'X')
         return false;
     return one->state == EW_BECAME ? state == 'R' || state == 'D' : !one->waiting;
@@ -82,4 +69,9 @@ void ew_family_until_became(pid_t number) {
 pid_t ew_family_own(pid_t number) {
     const struct ew_slot *slot = with_number(&ew_noted, number, true);
     return slot ? (pid_t)slot->member.pid : 0;
+}
+
+pid_t ew_family_told(pid_t number) {
+    const struct ew_slot *slot = with_number(&ew_noted, number, false);
+    return slot ? (pid_t)slot->member.told : 0;
 }

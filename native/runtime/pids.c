@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers of processes come from outside: they are recorded, and told again in a replay.
 #include "pids.h"
-#include "family.h"
+#include "family_memory.h"
 #include "input.h"
 #include "threads.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 static struct pair {
@@ -13,6 +15,7 @@ static struct pair {
 } *pairs;
 static uint32_t count, room;
 
+// A recording does so too, although both are the same there: what it maps, a replay maps.
 static void remember(pid_t told, pid_t real) {
     if (count == room) {
         uint32_t more_room = room ? room * 2 : 512;
@@ -34,9 +37,7 @@ void ew_pids_begin(void) {
     told[0] = now[0];
     told[1] = now[1];
     ew_input(EW_INPUT_START, told, sizeof told, sizeof told);
-    for (int i = 0; i < 2; i++)
-        if (told[i] != now[i])
-            remember(told[i], now[i]);
+    remember(told[0], now[0]);
     own = told[0];
     ew_family_numbers(told[0], now[0]);
 }
@@ -98,10 +99,10 @@ EW_EXPORT int setpgrp(void) {
 pid_t ew_pid_made(pid_t child) {
     long told = child;
     ew_input(EW_INPUT_RESULT, &told, sizeof told, sizeof told);
-    if (child > 0 && told != child)
+    if (child > 0) {
         remember((pid_t)told, child);
-    if (child > 0)
         ew_child_made();
+    }
     return (pid_t)told;
 }
 
@@ -109,10 +110,45 @@ static pid_t real_of(pid_t told) {
     for (uint32_t i = count; i-- > 0;)
         if (pairs[i].told == told)
             return pairs[i].real;
-    pid_t member = ew_replaying ? ew_family_own(told) : 0;
-    return member ? member : told;
+    if (!ew_replaying)
+        return told;
+    pid_t member = ew_family_own(told);
+    return member ? member : EW_NOBODY;
 }
 
 pid_t ew_pid_real(pid_t told) {
+    if (told == 0 || told == -1) // the own group, and everybody
+        return told;
     return told < 0 ? -real_of(-told) : real_of(told);
+}
+
+pid_t ew_pid_told(pid_t real) {
+    for (uint32_t i = count; i-- > 0;)
+        if (pairs[i].real == real)
+            return pairs[i].told;
+    return ew_replaying ? ew_family_told(real) : real;
+}
+
+void ew_pid_over(pid_t told) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (pairs[i].told != told || pairs[i].told == own)
+            pairs[kept++] = pairs[i];
+    count = kept;
+}
+
+// The kernel's words on it have a line "Pid:\t123"; a process that is gone is -1.
+pid_t ew_pid_behind(int descriptor) {
+    static const char name[] = "\nPid:\t";
+    char text[512], path[64];
+    ew_write_number(path, "/proc/thread-self/fdinfo/", (uint64_t)descriptor);
+    long fd = raw3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
+    long length = fd < 0 ? 0 : raw3(SYS_read, fd, (long)text, sizeof text - 1);
+    raw1(SYS_close, fd);
+    text[length > 0 ? length : 0] = 0;
+    const char *digit = strstr(text, name);
+    pid_t number = 0;
+    for (digit += digit ? sizeof name - 1 : 0; digit && *digit >= '0' && *digit <= '9'; digit++)
+        number = number * 10 + (*digit - '0');
+    return number ? number : EW_NOBODY;
 }

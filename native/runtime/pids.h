@@ -12,7 +12,14 @@ void ew_pids_forked(void); // another process now
 // A child was made: what the program is told its number is. Errors pass through.
 pid_t ew_pid_made(pid_t child);
 
-// The number that the kernel knows a told one by.
+// The number that the kernel knows a told one by. In a replay only processes that it has made are
+// known: what bears the number of any other now has nothing to do with it.
+#define EW_NOBODY 0x7FFFFFFF // above all that the kernel gives
 pid_t ew_pid_real(pid_t told);
+pid_t ew_pid_told(pid_t real); // the other way; 0: nobody in a replay
+
+pid_t ew_pid_behind(int descriptor); // of pidfd_open; or EW_NOBODY
+
+void ew_pid_over(pid_t told); // its end was taken: the number may become another's
 
 #endif

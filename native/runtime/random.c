@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers of the kernel come from outside, whichever way they come.
 #include "input.h"
+#include "libc.h"
 #include "transfer.h"
 
 #include <errno.h>
@@ -67,4 +68,14 @@ EW_EXPORT uint32_t arc4random_uniform(uint32_t bound) {
         value = arc4random();
     while (value < unfair);
     return value % bound;
+}
+
+// std::random_device of libstdc++, which may ask the processor. What it asks the kernel for is
+// recorded on the way too.
+EW_EXPORT unsigned _ZNSt13random_device9_M_getvalEv(void *device) {
+    static struct ew_real real = {"_ZNSt13random_device9_M_getvalEv", NULL};
+    unsigned value = ((unsigned (*)(void *))ew_real_of(&real))(device);
+    if (ew_running)
+        ew_input(EW_INPUT_DATA, &value, sizeof value, sizeof value);
+    return value;
 }

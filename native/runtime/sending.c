@@ -32,13 +32,18 @@ static void attend_soon(void) {
         ew_attend(false);
 }
 
+// In a replay the program does not stop: who let it go on was outside, or may be too early now.
+static long stop_or_kill(int number) {
+    return number == SIGSTOP && ew_replaying ? 0 : raw3(SYS_kill, raw1(SYS_getpid, 0), number, 0);
+}
+
 static int to_thread(struct ew_thread *thread, int number, int code, union sigval value) {
     if (!thread)
         return ESRCH;
     if (number != 0 && !ew_signal_is_valid(number))
         return EINVAL;
     if (number == SIGKILL || number == SIGSTOP)
-        return (int)-raw3(SYS_kill, raw1(SYS_getpid, 0), number, 0);
+        return (int)-stop_or_kill(number);
     if (number == 0 || thread->state == EW_ENDED)
         return 0;
     siginfo_t info = information(number, code, value);
@@ -79,27 +84,46 @@ EW_EXPORT int gsignal(int number) {
     return raise(number);
 }
 
+// In a replay the processes of the run get from their recordings what was sent to them, when it
+// came; a group may have some of them in it. Others that the replay has made itself, such as a
+// shell, do not, so they are sent it. Nobody else is.
+static bool is_sent(pid_t told) {
+    if (!ew_replaying)
+        return true;
+    pid_t process = ew_pid_real(told);
+    if (told <= 0 || process == EW_NOBODY || ew_family_follows(told))
+        return false;
+    ew_family_until_became(process);
+    return true;
+}
+
+static long sent(long error) {
+    ew_input(EW_INPUT_RESULT, &error, sizeof error, sizeof error);
+    return -error;
+}
+
+static long send_outside(pid_t told, int number, siginfo_t *info) {
+    pid_t process = ew_pid_real(told);
+    if (!is_sent(told))
+        return sent(0);
+    return sent(info ? raw3(SYS_rt_sigqueueinfo, process, number, (long)info)
+                     : raw3(SYS_kill, process, number, 0));
+}
+
 EW_EXPORT int tgkill(pid_t told, pid_t number, int signal) {
     pid_t process = ew_pid_real(told);
     ew_point(EW_WHY_SYNC);
-    if (process != raw1(SYS_getpid, 0))
-        return answer(-raw3(SYS_tgkill, process, number, signal));
-    return answer(to_thread(ew_thread_numbered(number), signal, SI_TKILL, (union sigval){0}));
+    if (process == raw1(SYS_getpid, 0))
+        return answer(to_thread(ew_thread_numbered(number), signal, SI_TKILL, (union sigval){0}));
+    pid_t thread = number == told ? process : number; // its first; others are as they were told
+    return answer(sent(is_sent(told) ? raw3(SYS_tgkill, process, thread, signal) : 0));
 }
 
-// In a replay the processes of the run get from their recordings what was sent to them, when it
-// came; a group may have some of them in it.
-static long send_outside(pid_t told, int number, siginfo_t *info) {
-    pid_t process = ew_pid_real(told);
-    bool silent = ew_replaying && (told <= 0 || ew_family_follows(told));
-    long error = 0;
-    if (ew_replaying && !silent)
-        ew_family_until_became(process);
-    if (!silent)
-        error = info ? raw3(SYS_rt_sigqueueinfo, process, number, (long)info)
-                     : raw3(SYS_kill, process, number, 0);
-    ew_input(EW_INPUT_RESULT, &error, sizeof error, sizeof error);
-    return -error;
+EW_EXPORT int pidfd_send_signal(int descriptor, int number, siginfo_t *info, unsigned flags) {
+    ew_point(EW_WHY_SYNC);
+    if (!is_sent(ew_pid_told(ew_pid_behind(descriptor))))
+        return answer(sent(0));
+    return answer(sent(raw6(SYS_pidfd_send_signal, descriptor, number, (long)info, flags, 0, 0)));
 }
 
 // What every thread blocks waits in the kernel, where a signalfd or an exec'd program finds it.
@@ -118,7 +142,7 @@ EW_EXPORT int kill(pid_t told, int number) {
     long error = 0;
     ew_point(EW_WHY_SYNC);
     if (is_for_kernel(process, number))
-        error = process == raw1(SYS_getpid, 0) ? -raw3(SYS_kill, process, number, 0)
+        error = process == raw1(SYS_getpid, 0) ? -stop_or_kill(number)
                                                : send_outside(told, number, NULL);
     else
         to_process(number, SI_USER, (union sigval){0});

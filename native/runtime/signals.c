@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is set for each signal, each thread's mask, and what of it the kernel has to know.
 #include "signals.h"
+#include "input.h"
 
 #include <errno.h>
 #include <string.h>
@@ -146,8 +147,9 @@ EW_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
 }
 
 EW_EXPORT int sigpending(sigset_t *set) {
-    uint64_t kernel = 0;
+    uint64_t kernel = 0; // what others have sent is in there too
     raw3(SYS_rt_sigpending, (long)&kernel, sizeof kernel, 0);
+    ew_input(EW_INPUT_DATA, &kernel, sizeof kernel, sizeof kernel);
     memset(set, 0, sizeof *set);
     SET(set) = (ew_self->life.pending_set | ew_process_pending | kernel) & ew_self->life.mask;
     return 0;

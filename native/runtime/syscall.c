@@ -20,6 +20,7 @@
 #include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
+#include <sys/pidfd.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>

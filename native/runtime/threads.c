@@ -99,7 +99,7 @@ static void remove_remains(void) {
 // --- numbers
 
 int ew_thread_number(const struct ew_thread *thread) {
-    return (int)raw1(SYS_getpid, 0) + (thread == leader ? 0 : (int)thread->id);
+    return getpid() + (thread == leader ? 0 : (int)thread->id);
 }
 
 struct ew_thread *ew_thread_numbered(int number) {

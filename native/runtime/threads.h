@@ -20,6 +20,8 @@ struct ew_donor {
     char *libc_tls; // libc's own part of its TLS, as it was when new
     int alive;      // cleared and woken by the kernel when its kernel thread is gone
     struct ew_donor *next;
+    struct ew_donor *known_next;
+    uint64_t ordinal; // in the order in which they were first taken; 0: not yet
 };
 
 int ew_donor_take(struct ew_donor **result);
@@ -29,6 +31,8 @@ int ew_donors_prepare(uint32_t count);
 void ew_donors_start(void);
 void ew_donors_forked(void);
 uint64_t ew_thread_pointer(void);
+// By the thread pointer: a number that is the same in every run; 0: it never was one.
+uint64_t ew_donor_ordinal(uint64_t fs);
 
 // --- children.c
 void ew_child_made(void); // who waits for any looks again

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // write and its kin: a blocking one goes on until all is written, piece by piece.
 #include "writing.h"
+#include "debts.h"
 #include "input.h"
 #include "signals.h"
 #include "sync.h"
@@ -26,17 +27,28 @@ static size_t total_of(const struct iovec *parts, size_t count) {
     return total;
 }
 
-// In a replay too: as much as was taken then, however long that takes now.
-static void write_again(int fd, const struct iovec *parts, size_t count, long length) {
+#define PATIENCE 1000 // milliseconds
+
+// Output is taken however long it takes. Of other pipes it is not known whether who reads them is
+// one of ours, who has what was written from its recording and may never take it.
+static bool is_taken(const struct ew_transfer *transfer) {
+    bool output = ew_is_output(&transfer->status);
+    return ew_debts_until(transfer->fd, POLLOUT, output ? INT_MAX : PATIENCE);
+}
+
+// In a replay too: as much as was taken then.
+static void write_again(const struct ew_transfer *transfer, const struct iovec *parts, size_t count,
+                        long length) {
     for (size_t i = 0; i < count && length > 0; i++) {
         const char *at = parts[i].iov_base;
         long left = (size_t)length < parts[i].iov_len ? length : (long)parts[i].iov_len;
         length -= left;
         while (left > 0) {
-            struct pollfd one = {fd, POLLOUT, 0};
-            raw3(SYS_poll, (long)&one, 1, -1);
+            if (!is_taken(transfer))
+                return;
+            long piece = left < PIPE_BUF ? left : PIPE_BUF; // for which there is room
             ew_signal_swallowed = SIGPIPE;
-            long done = raw3(SYS_write, fd, (long)at, left);
+            long done = raw3(SYS_write, transfer->fd, (long)at, piece);
             ew_signal_swallowed = 0;
             if (done == -EPIPE)
                 ew_signal_forget(SIGPIPE);
@@ -99,8 +111,9 @@ static long attempt(struct ew_transfer *transfer, void *argument) {
         parts = window;
     }
     long done = call(transfer, writing, parts, count, !progress->done);
-    if (transfer->outside && ew_replaying && done > 0 && ew_is_output(&transfer->status))
-        write_again(transfer->fd, parts, count, done);
+    if (transfer->outside && ew_replaying && done > 0 &&
+        (ew_is_output(&transfer->status) || ew_was_made(&transfer->status)))
+        write_again(transfer, parts, count, done);
     if (transfer->output && ew_replaying && done == -EPIPE)
         return (long)total_of(parts, count); // who read it then may have gone already
     return done;

@@ -2,6 +2,7 @@
 """A run that is another when it is done again: what differs is found, and what may be the cause."""
 
 import dataclasses
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from eitherway.worlds.threads.family import Member
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.recorded import Recorded
 from eitherway.worlds.threads.run import Ran, run
-from eitherway.worlds.threads.schedule import SWITCH, Schedule
+from eitherway.worlds.threads.schedule import SWITCH, Schedule, SwitchKind
 
 Program = Callable[[str], str]
 
@@ -105,6 +106,37 @@ def test_the_first_decision_that_differs_is_named() -> None:
     )
     shorter = one(compare(first, made((1, 2, 0))), Kind.SCHEDULE)
     assert shorter.words == "decision 2 was: thread 1 goes on at step 5; is: none any more"
+
+
+def test_every_kind_of_switch_has_words() -> None:
+    header = Path(__file__).parents[2] / "native" / "runtime" / "schedule.h"
+    names = re.findall(r"^ +EW_SWITCH_(\w+),", header.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [kind.name for kind in SwitchKind] == names
+    for kind in SwitchKind:
+        found = one(compare(made((1, 2, kind)), made((1, 3, kind))), Kind.SCHEDULE)
+        assert found.words.startswith("decision 1 was: ")
+
+
+def test_what_differs_in_a_child_is_named() -> None:
+    def family(*switches: tuple[int, int, int], status: int) -> Ran:
+        child = Member(made(*switches).schedule, parent=0, ordinal=1, status=status)
+        return dataclasses.replace(made(), members=(Member(Schedule()), child))
+
+    found = compare(family((3, 1, 0), status=0), family((3, 1, 5), status=9))
+    assert [each.words for each in found] == [
+        "in process 2, it ended with signal 9, not ended with status 0",
+        "in process 2, decision 1 was: thread 1 goes on at step 3; "
+        "is: time passes until something is due at step 3",
+    ]
+
+
+def test_how_a_run_ended_is_no_function_that_is_not_controlled(program: Program) -> None:
+    first = recorded(program, "never")
+    said = captured(b"eitherway: deadlock: no thread can go on\neitherway: ftime: the clock\n")
+    again = dataclasses.replace(first.ran, err=said)
+    told = " ".join(likely_causes(first, again, fixed=True, boxed=True))
+    assert "not controlled: ftime: the clock" in told
+    assert "deadlock" not in told
 
 
 @pytest.mark.parametrize(

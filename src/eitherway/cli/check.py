@@ -97,7 +97,8 @@ def run(args: argparse.Namespace) -> int:
     result = _deliver(plan, progress, _notes(progress, program))
     if result.findings:
         count = saved.add(store, result.findings)
-        output.say(f"{count} findings are kept; `eitherway races` lists them")
+        kept = "1 finding is kept" if count == 1 else f"{count} findings are kept"
+        output.say(f"{kept}; `eitherway races` lists them")
         output.say(f"next: {result.findings[0].replay}")
     return result.exit_code
 

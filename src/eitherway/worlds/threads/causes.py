@@ -18,7 +18,8 @@ from eitherway.worlds.threads.launch import program_of
 from eitherway.worlds.threads.recorded import Recorded
 from eitherway.worlds.threads.run import Ran, run
 
-_OWN_WORDS = re.compile(rb"^eitherway: (?!the replay diverged)(.*)$", re.MULTILINE)
+_REPORTED = re.compile(rb"^eitherway: ([\w()]+: .*)$", re.MULTILINE)  # "mkstemp: the name is"
+_ENDINGS = (b"deadlock: ",)  # what the runtime says of a run, which is no function
 _UNTAMED = re.compile(r"\s(rdtscp?|rdrand|rdseed|rdpmc)\b")
 _FUNCTION = re.compile(r"^[0-9a-f]+ <(.*)>:$")
 _SOME = 3  # of what could be many
@@ -49,8 +50,9 @@ def _addresses(fixed: bool) -> Iterator[str]:
 
 def _said(again: Ran) -> Iterator[str]:
     """The runtime tells on standard error what it does not control."""
-    for words in dict.fromkeys(_OWN_WORDS.findall(again.err.beginning)):
-        yield f"the program called what is not controlled: {words.decode(errors='replace')}"
+    for words in dict.fromkeys(_REPORTED.findall(again.err.beginning)):
+        if not words.startswith(_ENDINGS):
+            yield f"the program called what is not controlled: {words.decode(errors='replace')}"
 
 
 def _files(recorded: Recorded) -> Iterator[str]:

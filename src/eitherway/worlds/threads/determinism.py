@@ -5,10 +5,11 @@ Asked before anything is blamed on a program. What was seen of the two runs is c
 costs nothing; only when it differs are two traces taken, to find the first operation that does.
 """
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import zip_longest
 from pathlib import Path
@@ -23,24 +24,26 @@ from eitherway.worlds.threads import inputs
 from eitherway.worlds.threads.captured import Captured
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.events import Events, Names, parts
+from eitherway.worlds.threads.family import Member, State, places
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.memory import Memory
 from eitherway.worlds.threads.named import frames_of
 from eitherway.worlds.threads.recorded import Recorded
 from eitherway.worlds.threads.run import Ran, run
-from eitherway.worlds.threads.schedule import Schedule
+from eitherway.worlds.threads.schedule import Schedule, SwitchKind
 from eitherway.worlds.threads.trace_hash import comparable
 from eitherway.worlds.threads.traced import Depth, TraceRequest, trace_into
 
 _AT_LEISURE = Plan()
 _SHOWN = 60  # bytes of a line
-_SWITCHES = (
-    "thread {} goes on",
-    "waiter {} is woken",
-    "what thread {} waits for outside is there",
-    "the outside is waited for, {} microseconds",
-    "signal {} comes",
-)
+_SWITCHES = {
+    SwitchKind.THREAD: "thread {} goes on",
+    SwitchKind.WAITER: "waiter {} is woken",
+    SwitchKind.OUTSIDE: "what thread {} waits for outside is there",
+    SwitchKind.WAITED: "the outside is waited for, {} microseconds",
+    SwitchKind.SIGNAL: "signal {} comes",
+    SwitchKind.TIME: "time passes until something is due",
+}
 _INPUTS = ("", "the clocks at the start", "readiness of descriptors", "a call's result", "data")
 
 
@@ -104,13 +107,37 @@ def compare(first: Ran, second: Ran, *, clocks: bool = True) -> list[Difference]
     """In what two runs differ. Without `clocks`, what came from outside may."""
     names = second.differences(first)
     found = [*_endings(first, second), *_outputs(first, second, names)]
+    if "processes" in names:
+        found.append(Difference(Kind.OTHER, "they differ in their processes"))
+    return found + _first_of_members(first, second, clocks=clocks)
+
+
+def _first_of_members(first: Ran, second: Ran, *, clocks: bool) -> list[Difference]:
+    """Of the process that differs and began first: what others do may follow from it."""
+    now = places(second.members)
+    for number, (place, was) in enumerate(places(first.members).items(), 1):
+        found = list(_of_member(was, now[place], clocks=clocks)) if place in now else []
+        if found and len(first.members) > 1:
+            return [replace(one, words=f"in process {number}, {one.words}") for one in found]
+        if found:
+            return found
+    return []
+
+
+def _of_member(was: Member, now: Member, *, clocks: bool) -> Iterator[Difference]:
+    names = now.differences(was)
+    if "exit status" in names and was.parent is not None:
+        yield Difference(Kind.ENDING, f"it {_member_ending(now)}, not {_member_ending(was)}")
     if "schedule" in names or "number of steps" in names:
-        found += _schedules(first.schedule, second.schedule)
+        yield from _schedules(was.schedule, now.schedule)
     if "input" in names and clocks:
-        found += _inputs(_came(first), _came(second))
-    known = {"exit status", "standard output", "standard error", "number of steps", "schedule"}
-    rest = [name for name in names if name not in known | {"input"}]
-    return found + [Difference(Kind.OTHER, f"they differ in their {name}") for name in rest]
+        yield from _inputs(was.inputs, now.inputs)
+
+
+def _member_ending(member: Member) -> str:
+    if member.state is State.ENDED:
+        return f"ended with {_status(os.waitstatus_to_exitcode(member.status))}"
+    return "became another program" if member.state is State.BECAME else "was at work at the end"
 
 
 def _endings(first: Ran, second: Ran) -> Iterator[Difference]:
@@ -169,12 +196,8 @@ def _switch(table: Table, place: int) -> str:
     if place >= len(table):
         return "none any more"
     row = table[place]
-    return f"{_SWITCHES[int(row['kind'])].format(int(row['choice']))} at step {int(row['steps'])}"
-
-
-def _came(ran: Ran) -> bytes:
-    """To the first process."""
-    return ran.members[0].inputs if ran.members else b""
+    words = _SWITCHES[SwitchKind(int(row["kind"]))].format(int(row["choice"]))
+    return f"{words} at step {int(row['steps'])}"
 
 
 def _inputs(first: bytes, second: bytes) -> Iterator[Difference]:

@@ -2,12 +2,24 @@
 """A schedule: which thread of a process went on when."""
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 import numpy as np
 
 from eitherway.model.trace import Table
 
 SWITCH = np.dtype([("steps", "<u8"), ("choice", "<u4"), ("kind", "<u4")])
+
+
+class SwitchKind(IntEnum):
+    """What a switch is about, as native/runtime/schedule.h has it."""
+
+    THREAD = 0
+    WAITER = 1
+    OUTSIDE = 2
+    WAITED = 3
+    SIGNAL = 4
+    TIME = 5
 
 
 @dataclass(frozen=True, slots=True)
