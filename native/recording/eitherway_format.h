@@ -74,6 +74,8 @@ enum ew_op_number {
   EW_OP_FREE = 5,
   EW_OP_ACQUIRE = 8,
   EW_OP_RELEASE = 9,
+  EW_OP_INIT = 10,
+  EW_OP_DESTROY = 11,
   EW_OP_WAIT = 16,
   EW_OP_WAKE = 17,
   EW_OP_START = 24,

@@ -164,7 +164,7 @@ void ew_clocks_event(unsigned op, unsigned flags, const void *object) {
     last_is_wake = false;
     if (op == EW_OP_ACQUIRE && happened)
         acquire(ew_object_if_any(object), shared);
-    else if (op == EW_OP_RELEASE)
+    else if (op == EW_OP_RELEASE && happened)
         release(ew_object_at(object), shared);
     else if (op == EW_OP_WAKE)
         wake(ew_object_at(object), flags & EW_FLAG_CUMULATIVE);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // pthread_cond_*: waiters are those who wait for the address; which one a signal wakes is a choice.
 #include "mutex.h"
+#include "races.h"
 #include "sync.h"
 #include "threads.h"
 
@@ -10,9 +11,10 @@
 // Lives in the memory of a pthread_cond_t; all zero is PTHREAD_COND_INITIALIZER.
 struct ew_cond {
     clockid_t clock;
-    uint32_t inside; // threads that may still look at this memory
-    uint32_t shared; // other processes have it too
-    uint32_t wakes;  // then: how many there were, to be seen over there
+    uint32_t inside;              // threads that may still look at this memory
+    uint32_t shared;              // other processes have it too
+    uint32_t wakes;               // then: how many there were, to be seen over there
+    const struct ew_mutex *mutex; // with which the last one waits; all must have the same
 };
 _Static_assert(sizeof(struct ew_cond) <= sizeof(pthread_cond_t), "does not fit");
 
@@ -48,6 +50,13 @@ static enum ew_woken wait_private(struct ew_cond *condition, int64_t deadline, c
     return woken;
 }
 
+// Whoever waits at the same time has to do so with the same mutex.
+static void bind(struct ew_cond *condition, const struct ew_mutex *mutex, const void *pc) {
+    if (UNLIKELY(ew_detecting) && condition->mutex != mutex && ew_waiters(condition))
+        ew_misused(EW_OP_WAIT, condition, pc);
+    condition->mutex = mutex;
+}
+
 // The mutex is given back once: one that was taken recursively stays taken, as POSIX warns.
 int ew_cond_wait(pthread_cond_t *handle, struct ew_mutex *mutex, int64_t deadline, const void *pc) {
     struct ew_cond *condition = (struct ew_cond *)handle;
@@ -57,6 +66,7 @@ int ew_cond_wait(pthread_cond_t *handle, struct ew_mutex *mutex, int64_t deadlin
     int error = ew_mutex_give(mutex, pc);
     if (error)
         return error;
+    bind(condition, mutex, pc);
     struct shared_wait shared = {condition, wakes};
     enum ew_woken woken =
         condition->shared ? wait_shared(&shared, deadline) : wait_private(condition, deadline, pc);

@@ -15,6 +15,13 @@ enum { ROBUST = 16, INHERIT = 32, PROTECT = 64, SHARED = 128 }; // glibc's bits,
 
 enum { SOUND, OWNER_DIED, NOT_RECOVERABLE }; // robust_state
 
+// As glibc leaves it; what overwrites the memory makes a mutex of it again.
+#define DESTROYED (-1)
+
+static bool is_destroyed(const struct ew_mutex *mutex) {
+    return UNLIKELY(mutex->kind == DESTROYED);
+}
+
 // Of a mutex that other processes have too, the owner is known by a number that they know too.
 static uint32_t my_name(const struct ew_mutex *mutex) {
     return UNLIKELY(mutex->kind & SHARED) ? (uint32_t)ew_thread_number(ew_self) : ew_self->id + 1;
@@ -31,6 +38,17 @@ static bool is_robust(const struct ew_mutex *mutex) {
 static void tell(unsigned op, unsigned flags, const struct ew_mutex *mutex, const void *pc) {
     if (UNLIKELY(ew_watched))
         ew_tell(op, flags, mutex, sizeof(pthread_mutex_t), pc);
+}
+
+static void tell_misused(unsigned op, unsigned flags, const struct ew_mutex *mutex,
+                         const void *pc) {
+    if (UNLIKELY(ew_watched))
+        ew_tell_misused(op, flags, mutex, sizeof(pthread_mutex_t), pc);
+}
+
+static EW_COLD int use_destroyed(unsigned op, const struct ew_mutex *mutex, const void *pc) {
+    tell_misused(op, EW_FLAG_FAILED, mutex, pc);
+    return EINVAL;
 }
 
 // --- robust mutexes: who takes one after its owner has ended learns of it
@@ -123,6 +141,8 @@ static enum ew_woken wait(struct ew_mutex *mutex, int64_t deadline, const void *
 }
 
 int ew_mutex_take(struct ew_mutex *mutex, int64_t deadline, const void *pc) {
+    if (is_destroyed(mutex))
+        return use_destroyed(EW_OP_ACQUIRE, mutex, pc);
     if (is_mine(mutex)) {
         int result = take_again(mutex);
         if (result >= 0)
@@ -152,9 +172,24 @@ static bool checks_owner(const struct ew_mutex *mutex) {
            is_robust(mutex);
 }
 
-int ew_mutex_give(struct ew_mutex *mutex, const void *pc) {
-    if (!is_mine(mutex) && checks_owner(mutex))
+// Whoever asked for errors wants to be told of them by the return value alone.
+static EW_COLD int give_anothers(struct ew_mutex *mutex, const void *pc) {
+    if (TYPE(mutex) == PTHREAD_MUTEX_ERRORCHECK)
         return EPERM;
+    if (checks_owner(mutex)) {
+        tell_misused(EW_OP_RELEASE, EW_FLAG_FAILED, mutex, pc);
+        return EPERM;
+    }
+    tell_misused(EW_OP_RELEASE, 0, mutex, pc);
+    let_go(mutex);
+    return 0;
+}
+
+int ew_mutex_give(struct ew_mutex *mutex, const void *pc) {
+    if (is_destroyed(mutex))
+        return use_destroyed(EW_OP_RELEASE, mutex, pc);
+    if (UNLIKELY(!is_mine(mutex)))
+        return give_anothers(mutex, pc);
     if (mutex->depth) {
         mutex->depth--;
         return 0;
@@ -177,6 +212,8 @@ int ew_mutex_trylock(struct ew_mutex *mutex, const void *pc) {
     if (UNLIKELY(!ew_running))
         return 0;
     ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, mutex, sizeof(pthread_mutex_t));
+    if (is_destroyed(mutex))
+        return use_destroyed(EW_OP_ACQUIRE, mutex, pc);
     if (claim(mutex))
         return claimed(mutex, EW_FLAG_TRY, pc);
     if (is_mine(mutex) && TYPE(mutex) == PTHREAD_MUTEX_RECURSIVE)
@@ -219,18 +256,28 @@ static int kind_of(const pthread_mutexattr_t *attributes, struct ew_mutex *resul
 EW_EXPORT int pthread_mutex_init(pthread_mutex_t *handle, const pthread_mutexattr_t *attributes) {
     struct ew_mutex mutex = {0};
     int error = attributes ? kind_of(attributes, &mutex) : 0;
-    if (!error)
-        memcpy(handle, &mutex, sizeof mutex);
-    return error;
+    if (error)
+        return error;
+    memcpy(handle, &mutex, sizeof mutex);
+    if (UNLIKELY(ew_watched))
+        ew_tell_order(EW_OP_INIT, 0, handle, sizeof *handle, PC);
+    return 0;
 }
 
 EW_EXPORT int pthread_mutex_destroy(pthread_mutex_t *handle) {
     struct ew_mutex *mutex = (struct ew_mutex *)handle;
+    if (is_destroyed(mutex))
+        return use_destroyed(EW_OP_DESTROY, mutex, PC);
+    if (mutex->owner)
+        tell_misused(EW_OP_DESTROY, EW_FLAG_FAILED, mutex, PC);
+    else
+        tell(EW_OP_DESTROY, 0, mutex, PC);
     if (!is_robust(mutex) && mutex->owner)
         return EBUSY;
     if (is_robust(mutex) && is_mine(mutex))
         robust_drop(mutex); // its memory may be gone when this thread ends
     ew_tell_destroyed(handle, sizeof *handle, PC);
+    mutex->kind = DESTROYED;
     return 0;
 }
 

@@ -104,3 +104,8 @@ void ew_freed_wrongly(const void *block, const void *pc, unsigned kind) {
     const struct ew_access access = {(uintptr_t)block, 1, (uintptr_t)pc, EW_OP_FREE, false};
     tell(&access, kind, 0, 0, EW_OP_STORE);
 }
+
+void ew_misused(unsigned op, const void *lock, const void *pc) {
+    const struct ew_access access = {(uintptr_t)lock, 0, (uintptr_t)pc, (uint8_t)op, true};
+    tell(&access, EW_FOUND_LOCK_MISUSE, 0, 0, 0);
+}

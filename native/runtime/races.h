@@ -11,6 +11,7 @@ enum {
     EW_FOUND_DEADLOCK,
     EW_FOUND_DOUBLE_FREE,
     EW_FOUND_INVALID_FREE,
+    EW_FOUND_LOCK_MISUSE,
 };
 
 // The running thread's access conflicts with the past one of the entry, and nothing orders them.
@@ -19,5 +20,7 @@ void ew_deadlocked(const struct ew_thread *waiting); // one of the threads, none
 void ew_used_after_free(const struct ew_access *access);
 // The running thread gives back what was given back already, or never allocated.
 void ew_freed_wrongly(const void *block, const void *pc, unsigned kind);
+// The running thread does to a lock what only its holder may, or what nobody may.
+void ew_misused(unsigned op, const void *lock, const void *pc);
 
 #endif

@@ -153,6 +153,7 @@ enum ew_woken ew_wait_cancellable(const void *object, int64_t deadline);
 
 // Makes ready one thread that waits for the object (which one, the policy says); or all.
 bool ew_wake_one(const void *object);
+uint32_t ew_waiters(const void *object);
 void ew_wake_all(const void *object);
 
 // One of `count` things, each as good as the others: which waiter is woken. The policy says.
@@ -273,6 +274,8 @@ void ew_tell(unsigned op, unsigned flags, const void *object, size_t size, const
 // The same without being a use of the object, which nobody may destroy meanwhile.
 void ew_tell_order(unsigned op, unsigned flags, const void *object, size_t size, const void *pc);
 void ew_tell_destroyed(const void *object, size_t size, const void *pc); // a write to it
+// An operation on a lock that POSIX leaves undefined, told like every other.
+void ew_tell_misused(unsigned op, unsigned flags, const void *lock, size_t size, const void *pc);
 void ew_forget_wake(void); // the running thread's next WAIT follows no single WAKE
 void ew_tell_atomic(unsigned op, const void *object, size_t size, const void *pc, int order);
 void ew_tell_fence(int order, const void *pc);

@@ -27,6 +27,11 @@ static void tell(unsigned op, unsigned flags, struct rwlock *lock, const void *p
         ew_tell(op, flags, lock, sizeof(pthread_rwlock_t), pc);
 }
 
+static void tell_misused(unsigned op, unsigned flags, struct rwlock *lock, const void *pc) {
+    if (UNLIKELY(ew_watched))
+        ew_tell_misused(op, flags, lock, sizeof(pthread_rwlock_t), pc);
+}
+
 // A reader may come in beside readers even while a writer waits, because it may be one of them;
 // only the kind that promises not to read recursively lets writers go first. (POSIX leaves this to
 // the implementation; glibc does it so.)
@@ -130,8 +135,10 @@ static int lock_by(struct rwlock *lock, enum side side, int64_t deadline, const 
     ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, lock, sizeof(pthread_rwlock_t));
     if (UNLIKELY(lock->shared))
         return lock_shared(lock, side, deadline, pc);
-    if (lock->writer == ew_self->id + 1)
+    if (lock->writer == ew_self->id + 1) {
+        tell_misused(EW_OP_ACQUIRE, side | EW_FLAG_FAILED, lock, pc);
         return EDEADLK;
+    }
     while (must_wait(lock, side))
         if (wait(lock, side, deadline, pc) == EW_TIMED_OUT && must_wait(lock, side)) {
             wake(lock); // readers that only stood back for this writer
@@ -173,12 +180,19 @@ EW_EXPORT int pthread_rwlock_init(pthread_rwlock_t *handle,
     memset(handle, 0, sizeof *handle);
     ((struct rwlock *)handle)->kind = (uint32_t)kind;
     ((struct rwlock *)handle)->shared = sharing == PTHREAD_PROCESS_SHARED;
+    if (UNLIKELY(ew_watched))
+        ew_tell_order(EW_OP_INIT, 0, handle, sizeof *handle, PC);
     return 0;
 }
 
+// Does not look whether somebody has it, as glibc's does not; whoever watches is told.
 EW_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *handle) {
-    ew_tell_destroyed(handle, sizeof *handle,
-                      PC); // glibc's does not look whether it is held either
+    struct rwlock *lock = (struct rwlock *)handle;
+    if (lock->writer || lock->readers)
+        tell_misused(EW_OP_DESTROY, EW_FLAG_FAILED, lock, PC);
+    else
+        tell(EW_OP_DESTROY, 0, lock, PC);
+    ew_tell_destroyed(handle, sizeof *handle, PC);
     return 0;
 }
 
@@ -225,7 +239,10 @@ EW_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *handle) {
         unlock_shared(lock, PC);
         return 0;
     }
-    tell(EW_OP_RELEASE, lock->writer ? WRITE : READ, lock, PC);
+    // Which threads read is not known here: one that gives back what others have is seen in a
+    // trace.
+    bool may = lock->writer ? lock->writer == ew_self->id + 1 : lock->readers;
+    (LIKELY(may) ? tell : tell_misused)(EW_OP_RELEASE, lock->writer ? WRITE : READ, lock, PC);
     if (lock->writer)
         lock->writer = 0;
     else if (lock->readers)

@@ -342,7 +342,7 @@ enum ew_woken ew_wait_cancellable(const void *object, int64_t deadline) {
     return woken;
 }
 
-static uint32_t waiters(const void *object) {
+uint32_t ew_waiters(const void *object) {
     uint32_t count = 0;
     for (struct ew_thread *t = bucket_of(object)->head; t; t = t->wait_next)
         count += t->waits_for == object;
@@ -357,7 +357,7 @@ static struct ew_thread *waiter_at(const void *object, uint32_t index) {
 }
 
 bool ew_wake_one(const void *object) {
-    uint32_t count = waiters(object);
+    uint32_t count = ew_waiters(object);
     if (!count)
         return false;
     ew_unblock(waiter_at(object, ew_pick(count)), false);

@@ -13,6 +13,11 @@ static void tell(unsigned op, unsigned flags, pthread_spinlock_t *lock, const vo
         ew_tell(op, flags, (const void *)lock, sizeof *lock, pc);
 }
 
+static void tell_misused(unsigned op, unsigned flags, pthread_spinlock_t *lock, const void *pc) {
+    if (UNLIKELY(ew_watched))
+        ew_tell_misused(op, flags, (const void *)lock, sizeof *lock, pc);
+}
+
 static bool claim(void *lock) {
     int shared = *(volatile int *)lock & SHARED, expected = shared;
     return __atomic_compare_exchange_n((int *)lock, &expected, shared | (int)(ew_self->id + 1),
@@ -26,10 +31,16 @@ static bool take(pthread_spinlock_t *lock) {
 EW_EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int sharing) {
     ew_say_if_shared("pthread_spin_init", sharing);
     *lock = sharing == PTHREAD_PROCESS_SHARED ? SHARED : 0;
+    if (UNLIKELY(ew_watched))
+        ew_tell_order(EW_OP_INIT, 0, (const void *)lock, sizeof *lock, PC);
     return 0;
 }
 
 EW_EXPORT int pthread_spin_destroy(pthread_spinlock_t *lock) {
+    if (*lock & ~SHARED)
+        tell_misused(EW_OP_DESTROY, EW_FLAG_FAILED, lock, PC);
+    else
+        tell(EW_OP_DESTROY, 0, lock, PC);
     ew_tell_destroyed((const void *)lock, sizeof *lock, PC);
     return 0;
 }
@@ -55,7 +66,8 @@ EW_EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock) {
 
 EW_EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock) {
     ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, lock, sizeof *lock);
-    tell(EW_OP_RELEASE, 0, lock, PC);
+    bool mine = (*lock & ~SHARED) == (int)(ew_self->id + 1);
+    (LIKELY(mine) ? tell : tell_misused)(EW_OP_RELEASE, 0, lock, PC);
     __atomic_store_n(lock, *lock & SHARED, __ATOMIC_RELEASE);
     ew_wake_all((const void *)lock);
     return 0;

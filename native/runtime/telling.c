@@ -2,6 +2,7 @@
 // What happens is told to whoever watches: the detection of races, the tracer, or both.
 #include "clocks.h"
 #include "objects.h"
+#include "races.h"
 #include "shadow.h"
 #include "tsan_annotations.h"
 
@@ -30,6 +31,12 @@ void ew_tell(unsigned op, unsigned flags, const void *object, size_t size, const
     ew_tell_order(op, flags, object, size, pc);
     if (op == EW_OP_ACQUIRE)
         use(object, pc);
+}
+
+void ew_tell_misused(unsigned op, unsigned flags, const void *lock, size_t size, const void *pc) {
+    if (ew_detecting)
+        ew_misused(op, lock, pc);
+    ew_tell(op, flags, lock, size, pc);
 }
 
 void ew_tell_destroyed(const void *object, size_t size, const void *pc) {

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest import mock
 
@@ -39,13 +39,13 @@ def compiled(command: list[str], source: Path, program: Path) -> None:
         raise CheckError(f"{source.name} does not compile:\n{run.stderr}")
 
 
-def checked(program: Path, *options: str) -> Document:
+def checked(program: Path, *options: str, arguments: Sequence[str] = ()) -> Document:
     """What one check tells, without anything that an earlier one knew."""
     with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
         home, told = Path(name) / "home", Path(name) / "told.json"
         said = io.StringIO()
         with mock.patch.dict(os.environ, EITHERWAY_DIR=str(home)), _quiet(said), _as_before():
-            code = main(["check", "--json", str(told), *options, "--", str(program)])
+            code = main(["check", "--json", str(told), *options, "--", str(program), *arguments])
         if code not in _STARTED:
             raise CheckError(f"check of {program.name} ended with {code}:\n{said.getvalue()}")
         return read_document(told.read_text(encoding="utf-8"))

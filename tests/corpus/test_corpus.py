@@ -16,20 +16,7 @@ SCHEDULES = 200
 MORE = {"paper_apache_45605": 3000}  # what is rarely met
 # A run that hangs is waited for: as few as show it, and not for long.
 OPTIONS = {"paper_pfscan": ("--schedules", "100", "--timeout", "1")}
-MISUSE = "lock misuse is not looked for yet"
 NOT_YET = {
-    **dict.fromkeys(
-        (
-            "cond_two_mutexes",
-            "cond_wait_unlocked",
-            "mutex_destroy_locked",
-            "mutex_trylock_ignored",
-            "mutex_unlock_not_held",
-            "mutex_unlock_other_thread",
-            "rwlock_unlock_not_held",
-        ),
-        MISUSE,
-    ),
     "paper_pbzip2": "a mutex that is unlocked after it was given back is not looked at",
 }
 

@@ -155,6 +155,7 @@ def test_detectors_have_names_of_kinds() -> None:
         Kind.DEADLOCK,
         Kind.LOST_WAKEUP,
         Kind.MEMORY_ERROR,
+        Kind.LOCK_MISUSE,
     ]
 
 

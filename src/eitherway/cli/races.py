@@ -114,7 +114,8 @@ def _detected(args: argparse.Namespace) -> Found:
         losses = list(recording.losses)
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     source = Source("eitherway", str(path))
-    races = detect_all(trace, DETECTORS if args.guesses else CERTAIN)
+    chosen = DETECTORS if args.guesses else CERTAIN
+    races = detect_all(trace, tuple(d for d in chosen if not (d.whole and losses)))
     findings = findings_of(trace, races, source=source, evidence=str(path))
     looked_at = (
         f"looked at {len(trace)} operations by {len(trace.actors)} actors of one run; "

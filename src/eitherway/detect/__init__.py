@@ -14,6 +14,7 @@ from eitherway.detect import (
     atomicity,
     deadlock,
     load_store,
+    lock_misuse,
     lost_wakeup,
     memory_error,
     wait_wakeups,
@@ -40,6 +41,7 @@ class Detector:
     edges: tuple[EdgeKind, ...]
     worlds: frozenset[World]
     guesses: bool = False  # about what the program means to do: right programs are named too
+    whole: bool = False  # is wrong about a trace that does not have all of the run
 
 
 DETECTORS = (
@@ -50,6 +52,7 @@ DETECTORS = (
     Detector("deadlock", deadlock.find, INHERENT_EDGES, ALL_WORLDS),
     Detector("lost-wakeup", lost_wakeup.find, INHERENT_EDGES, MEMORY_WORLDS),
     Detector("memory-error", memory_error.find, ALL_EDGES, MEMORY_WORLDS),
+    Detector("lock-misuse", lock_misuse.find, ALL_EDGES, MEMORY_WORLDS, whole=True),
 )
 
 

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from eitherway.detect.predicates import Predicates
-from eitherway.detect.wakes import NOBODY, Column, Wakes, clocks_of, wakes_of
+from eitherway.detect.wakes import NOBODY, Column, Wakes, clocks_of, previous, wakes_of
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.trace import Trace
@@ -91,7 +91,7 @@ def _first_of_each_place(trace: Trace, operations: Column) -> list[int]:
 def _possible(order: Order, wakes: Wakes, told: set[tuple[int, int]]) -> Iterator[Race]:
     trace = order.trace
     pairs = _losable(trace, wakes)
-    begin = _previous(trace, pairs[:, 1])
+    begin = previous(trace, pairs[:, 1])
     free = begin == NOBODY
     free[~free] = order.concurrent(begin[~free], pairs[~free, 0])
     asked = list(zip(*pairs[free].T.tolist(), begin[free].tolist(), strict=True))
@@ -110,18 +110,6 @@ def _losable(trace: Trace, wakes: Wakes) -> Column:
     gives_up = (flags[wakes.wait] & int(OpFlag.TRY)) != 0
     losable: Column = np.stack([wakes.wake, wakes.wait], axis=1)[~kept & ~gives_up]
     return losable
-
-
-def _previous(trace: Trace, operations: Column) -> Column:
-    """The operation of the same actor just before each, or NOBODY."""
-    actor = trace.operations["actor"]
-    by_actor = np.argsort(actor, kind="stable")
-    position = np.empty(len(actor), dtype=np.int64)
-    position[by_actor] = np.arange(len(actor))
-    before = by_actor[position[operations] - 1]
-    first = (position[operations] == 0) | (actor[before] != actor[operations])
-    result: Column = np.where(first, NOBODY, before)
-    return result
 
 
 def _known(*operations: int) -> Iterable[int]:

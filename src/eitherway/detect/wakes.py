@@ -322,3 +322,15 @@ class Told:
             if key not in self._known:
                 self._known.add(key)
                 yield tuple(sorted((int(single[row]), int(one[row]), int(other[row]))))
+
+
+def previous(trace: Trace, operations: Column) -> Column:
+    """The operation of the same actor just before each, or NOBODY."""
+    actor = trace.operations["actor"]
+    by_actor = np.argsort(actor, kind="stable")
+    position = np.empty(len(actor), dtype=np.int64)
+    position[by_actor] = np.arange(len(actor))
+    before = by_actor[position[operations] - 1]
+    first = (position[operations] == 0) | (actor[before] != actor[operations])
+    result: Column = np.where(first, NOBODY, before)
+    return result

@@ -19,6 +19,7 @@ class FoundKind(IntEnum):
     DEADLOCK = 3
     DOUBLE_FREE = 4
     INVALID_FREE = 5
+    LOCK_MISUSE = 6
 
 
 class Key(NamedTuple):

@@ -20,7 +20,7 @@ from eitherway.findings.from_races import findings_of
 from eitherway.model.finding import Finding, Source
 from eitherway.model.order import Order
 from eitherway.model.race import Race
-from eitherway.model.trace import Trace
+from eitherway.model.trace import Table, Trace
 from eitherway.recording.read import Recording
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.explorer import Explorer
@@ -30,7 +30,8 @@ from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.trace_request import Depth, TraceRequest, Where
 
 ACCESSES = tuple(d for d in CERTAIN if d.name in ("load-store", "memory-error"))
-DEADLOCKS = tuple(detector for detector in CERTAIN if detector.name == "deadlock")
+MISUSE = tuple(d for d in CERTAIN if d.name == "lock-misuse")
+SYNCHRONISATION = tuple(d for d in CERTAIN if d.name in ("deadlock", "lock-misuse"))
 # A wake-up is not lost when what it tells of is looked at under a lock: that needs the accesses.
 WAKE_UPS = tuple(detector for detector in CERTAIN if detector.name == "lost-wakeup")
 _ALL_ACCESSES = 1 << 20  # steps: of longer runs, synchronisation alone is looked at
@@ -83,11 +84,22 @@ class Tracer:
         sides = {number for race in races for number in race.operations}
         return Opinion(found, agrees, traced.differs, races.limits, places_of(traced.events, sides))
 
+    def misuse(self, candidate: Candidate, ran: Ran) -> Opinion:
+        """Look at all locks of the run; to its end, because a wait is told when it is over."""
+        traced = self.trace(ran, TraceRequest(Depth.SYNC))
+        races = detect_all(traced.trace, MISUSE)
+        places = _places_of(traced.trace, np.flatnonzero(_is_at(traced, candidate)))
+        told = {number for race in races for number in race.operations}
+        agrees = not places.isdisjoint(_places_of(traced.trace, np.array(sorted(told), dtype=int)))
+        found = tuple(findings_of(traced.trace, races, source=Source("eitherway")))
+        return Opinion(found, agrees, traced.differs, races.limits)
+
     def order(self, ran: Ran) -> Opinion:
         """Look at the synchronisation of a whole run: deadlocks, wake-ups that can be lost."""
         long = ran.schedule.steps > _ALL_ACCESSES
         traced = self.trace(ran, TraceRequest(Depth.SYNC if long else Depth.ACCESSES))
-        races = detect_all(traced.trace, DEADLOCKS if long else (*DEADLOCKS, *WAKE_UPS))
+        looked_for = SYNCHRONISATION if long else (*SYNCHRONISATION, *WAKE_UPS)
+        races = detect_all(traced.trace, looked_for)
         limits = (*races.limits, *(_NOT_LOOKED_FOR if long else ()))
         found = tuple(findings_of(traced.trace, races, source=Source("eitherway")))
         return Opinion(found, True, traced.differs, limits)
@@ -95,14 +107,23 @@ class Tracer:
 
 def _shows(traced: Traced, candidate: Candidate, races: Iterable[Race]) -> bool:
     """Whether the access races; of those at one place, the detector tells the first alone."""
-    rows = traced.events.events
-    later = (rows["step"] == candidate.step) & (rows["thread"] == candidate.thread)
-    numbers = np.flatnonzero(later).tolist()
+    numbers = np.flatnonzero(_is_at(traced, candidate)).tolist()
     if candidate.key.kind != FoundKind.RACE:
         sides = {number for race in races for number in race.operations}
         return not sides.isdisjoint(numbers)
     order = Order.of(traced.trace)
     return any(len(racing_with(order, index)) for index in numbers)
+
+
+def _is_at(traced: Traced, candidate: Candidate) -> Table:
+    rows = traced.events.events
+    at: Table = (rows["step"] == candidate.step) & (rows["thread"] == candidate.thread)
+    return at
+
+
+def _places_of(trace: Trace, operations: Table) -> set[int]:
+    """In the code; a detector tells the first operation of a place alone."""
+    return set(trace.stacks["place"][trace.operations["stack"][operations]].tolist())
 
 
 _NOT_LOOKED_FOR = ("wake-ups that can be lost were not looked for: the runs are long",)

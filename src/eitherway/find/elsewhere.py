@@ -46,12 +46,14 @@ _KINDS = {
     FoundKind.DEADLOCK: Kind.DEADLOCK,
     FoundKind.DOUBLE_FREE: Kind.MEMORY_ERROR,
     FoundKind.INVALID_FREE: Kind.MEMORY_ERROR,
+    FoundKind.LOCK_MISUSE: Kind.LOCK_MISUSE,
 }
 _SEEN = {
     FoundKind.USE_AFTER_FREE: "The memory was given back before.",
     FoundKind.DEADLOCK: "No thread of the process can go on: this is what one of them waits for.",
     FoundKind.DOUBLE_FREE: "The memory was given back before.",
     FoundKind.INVALID_FREE: "No block begins there.",
+    FoundKind.LOCK_MISUSE: "Only the holder of a lock may do this, or nobody.",
 }
 
 

@@ -182,10 +182,12 @@ class Search(Closing):
             program = program_of(self._launch)
             self._keep([elsewhere.finding_of(candidate, ran, program)], ran)
             return
-        opinion = self._tracer.race(candidate, ran)
+        misuse = candidate.key.kind == FoundKind.LOCK_MISUSE
+        opinion = (self._tracer.misuse if misuse else self._tracer.race)(candidate, ran)
         if not opinion.agrees and not opinion.differs:
+            what = "misuse of a lock" if misuse else "race"
             self._note(
-                f"a bug in EitherWay: the trace of {candidate.way} does not show the race seen "
+                f"a bug in EitherWay: the trace of {candidate.way} does not show the {what} seen "
                 "while it ran; please report it"
             )
         self._hear(opinion, ran, candidate.way)

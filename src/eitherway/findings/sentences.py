@@ -204,7 +204,7 @@ def _lost_wakeup(named: dict[str, Side], pattern: str) -> Sentences:
 
 
 def _memory_error(named: dict[str, Side], pattern: str) -> Sentences:
-    if not pattern:
+    if not named or not pattern:
         return ()
     last = list(named)[-1]
     if pattern == "invalid-free":
@@ -219,6 +219,30 @@ def _memory_error(named: dict[str, Side], pattern: str) -> Sentences:
     if not pattern.startswith(UNORDERED):
         return seen
     return (*seen, f"Nothing orders the two: {first} came first here, and {last} can come first.")
+
+
+_MISUSE = {
+    "not-held": "However, {doer} does not have the lock at {last}, and nobody has.",
+    "anothers": "However, {taker} has the lock since {first}: at {last} {doer} gives back what is "
+    "not its own, and others come in.",
+    "wait-not-held": "Then {last} is the begin of a wait, which gives the lock back. However, "
+    "{doer} does not have it.",
+    "relock": "However, {doer} has the lock since {first}: {last} fails.",
+    "destroyed-held": "However, somebody has the lock at {last}.",
+    "use-after-destroy": "However, since {first} there is no lock: {last} fails.",
+    "two-mutexes": "Then {taker} and {doer} wait at the same time, each with another mutex. "
+    "However, a condition belongs to one mutex while somebody waits: what a wake-up does then is "
+    "not defined.",
+}
+
+
+def _lock_misuse(named: dict[str, Side], pattern: str) -> Sentences:
+    """One sentence: what a lock is for says the rest."""
+    if not named or pattern not in _MISUSE:
+        return ()
+    first, last = next(iter(named)), list(named)[-1]
+    taker, doer = named[first].found.actor, named[last].found.actor
+    return (_MISUSE[pattern].format(first=first, last=last, taker=taker, doer=doer),)
 
 
 def _split(named: dict[str, Side], kind: OpKind) -> list[str]:
@@ -242,4 +266,5 @@ _PROOFS: dict[Kind, Callable[[dict[str, Side], str], Sentences]] = {
     Kind.DEADLOCK: _deadlock,
     Kind.LOST_WAKEUP: _lost_wakeup,
     Kind.MEMORY_ERROR: _memory_error,
+    Kind.LOCK_MISUSE: _lock_misuse,
 }

@@ -19,7 +19,7 @@ from eitherway.model.names import (
     portable_words,
 )
 from eitherway.model.paths import base, portable_path
-from eitherway.model.words import World
+from eitherway.model.words import Kind, World
 
 RULE = 1  # part of what is hashed: raised when the rule changes, as all ids change then
 DIGITS = 16  # 64 bits: among 10^6 findings two share an id with odds of 1 in 37 million
@@ -47,7 +47,14 @@ def identity(finding: Finding) -> str:
 
 def sides(finding: Finding) -> list[str]:
     """One name per operation, in an order that does not tell who was first."""
-    return sorted(side(operation, finding.world) for operation in finding.operations)
+    return sorted(side(operation, finding.world) for operation in _that_count(finding))
+
+
+def _that_count(finding: Finding) -> tuple[FoundOperation, ...]:
+    """Of a misuse of a lock, what is wrong: who had the lock then is another one each time."""
+    if finding.kind is not Kind.LOCK_MISUSE:
+        return finding.operations
+    return tuple(op for op in finding.operations if op.op == finding.operations[-1].op)
 
 
 def side(operation: FoundOperation, world: World) -> str:

@@ -78,6 +78,8 @@ class OpKind(IntEnum):
 
     ACQUIRE = 8  # takes a lock
     RELEASE = 9  # gives it back
+    INIT = 10  # makes a lock: what it was before is over
+    DESTROY = 11  # ends a lock; FAILED: while somebody has it
 
     WAIT = 16  # ends when a matching WAKE has happened
     WAKE = 17  # may end a matching WAIT
@@ -98,6 +100,8 @@ OP_WORDS = {
     OpKind.FREE: "free",
     OpKind.ACQUIRE: "lock",
     OpKind.RELEASE: "unlock",
+    OpKind.INIT: "initialisation",
+    OpKind.DESTROY: "destruction",
     OpKind.WAIT: "wait",
     OpKind.WAKE: "wake-up",
     OpKind.START: "start",

@@ -82,6 +82,8 @@ class _Follow:
         return self.locks[int(row["address"])].acquire(bool(row["flags"] & OpFlag.SHARED))
 
     def _release(self, index: int, row: np.void) -> Sources:
+        if row["flags"] & OpFlag.FAILED:
+            return iter(())
         self.locks[int(row["address"])].release(index, bool(row["flags"] & OpFlag.SHARED))
         return iter(())
 
@@ -130,6 +132,9 @@ class _Follow:
             self.heads.pop(address, None)
         return iter(())
 
+    def _nothing(self, _index: int, _row: np.void) -> Sources:
+        return iter(())
+
     def _other(self, index: int, row: np.void) -> Sources:
         """A fence (C11 7.17.4); or a block that ends outside of what was asked for."""
         if not row["flags"] & OpFlag.ATOMIC:
@@ -146,6 +151,8 @@ class _Follow:
         OpKind.JOIN: _join,
         OpKind.ACQUIRE: _acquire,
         OpKind.RELEASE: _release,
+        OpKind.INIT: _nothing,
+        OpKind.DESTROY: _nothing,
         OpKind.WAKE: _wake,
         OpKind.WAIT: _wait,
         OpKind.OTHER: _other,

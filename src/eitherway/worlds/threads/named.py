@@ -20,7 +20,7 @@ from eitherway.worlds.threads.edges import edges_of
 from eitherway.worlds.threads.events import Events, Module, is_life
 from eitherway.worlds.threads.memory import Memory, Space, stretches
 
-_SYNC = (int(OpKind.ACQUIRE), int(OpKind.RELEASE))
+_SYNC = tuple(int(op) for op in (OpKind.ACQUIRE, OpKind.RELEASE, OpKind.INIT, OpKind.DESTROY))
 _WAITS = (int(OpKind.WAIT), int(OpKind.WAKE))
 # What calls main and a thread's function.
 _BELOW_THE_PROGRAM = frozenset({"ew_thread_main", "__libc_start_call_main", "__libc_start_main"})
