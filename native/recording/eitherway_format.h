@@ -48,9 +48,10 @@ enum ew_block_number {
   EW_BLOCK_THREAD_REGIONS = 36, /* Stacks and the heap, in the order in which they came to be. */
   EW_BLOCK_THREAD_CORRECTIONS = 38, /* Values that were told before they were written. */
   EW_BLOCK_THREAD_MEMORY = 39, /* Blocks of the heap, mappings and thread-local storage, as they came and went. */
+  EW_BLOCK_THREAD_LOCALS = 40, /* Which frames of stacks the objects of operations lie in. */
   EW_BLOCK_THREAD_ASKED = 37, /* One record: how deep the trace is. */
 };
-#define EW_BLOCK_LAST 39
+#define EW_BLOCK_LAST 40
 
 /* Control messages. */
 enum ew_message_number {
@@ -208,6 +209,17 @@ _Static_assert(offsetof(struct ew_thread_memory, event) == 16, "thread_memory.ev
 _Static_assert(offsetof(struct ew_thread_memory, site) == 20, "thread_memory.site");
 _Static_assert(offsetof(struct ew_thread_memory, thread) == 24, "thread_memory.thread");
 _Static_assert(offsetof(struct ew_thread_memory, what) == 28, "thread_memory.what");
+
+/* An operation on what lies on a stack, in the frame of a function that has not returned. */
+struct ew_thread_local {
+  uint32_t event; /* Number of the operation. */
+  uint32_t site; /* Call site of the function's call. */
+  uint64_t below; /* From there up to where the frame ends: the stack pointer before the call. [bytes] */
+};
+_Static_assert(sizeof(struct ew_thread_local) == 16, "thread_local");
+_Static_assert(offsetof(struct ew_thread_local, event) == 0, "thread_local.event");
+_Static_assert(offsetof(struct ew_thread_local, site) == 4, "thread_local.site");
+_Static_assert(offsetof(struct ew_thread_local, below) == 8, "thread_local.below");
 
 /* What of the run was asked for: the trace has nothing else. */
 struct ew_thread_asked {
@@ -716,6 +728,7 @@ static inline uint32_t ew_record_size(uint32_t type) {
   case EW_BLOCK_THREAD_REGIONS: return 32;
   case EW_BLOCK_THREAD_CORRECTIONS: return 16;
   case EW_BLOCK_THREAD_MEMORY: return 32;
+  case EW_BLOCK_THREAD_LOCALS: return 16;
   case EW_BLOCK_THREAD_ASKED: return 40;
   default: return 0;
   }
@@ -748,6 +761,7 @@ static inline const char *ew_block_name(uint32_t type) {
   case EW_BLOCK_THREAD_REGIONS: return "thread_regions";
   case EW_BLOCK_THREAD_CORRECTIONS: return "thread_corrections";
   case EW_BLOCK_THREAD_MEMORY: return "thread_memory";
+  case EW_BLOCK_THREAD_LOCALS: return "thread_locals";
   case EW_BLOCK_THREAD_ASKED: return "thread_asked";
   default: return "";
   }

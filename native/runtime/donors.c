@@ -5,6 +5,7 @@
 // exit. The carrier runs a green thread by loading the donor's thread pointer; everything in libc
 // that asks "who am I" then answers rightly. When a green thread is over, its donor's TLS is put
 // back as it was and serves again.
+#include "shadow.h"
 #include "threads.h"
 
 #include <dlfcn.h>
@@ -129,6 +130,10 @@ static void clear(char *from, size_t size) {
     memset((char *)last, 0, (uintptr_t)from + size - last);
 }
 
+void ew_trace_tls(uint64_t pointer) {
+    ew_trace_block(EW_MEMORY_THREAD_LOCAL, (const char *)pointer - tls_size, tls_size, NULL);
+}
+
 static void tls_reset(struct ew_donor *donor) {
     list_late_blocks();
     for (size_t i = 0; i < block_count; i++) {
@@ -137,8 +142,8 @@ static void tls_reset(struct ew_donor *donor) {
         clear(at + blocks[i].image_size, blocks[i].size - blocks[i].image_size);
     }
     memcpy((char *)donor->fs - libc.offset, donor->libc_tls, libc.size);
-    if (UNLIKELY(ew_watched))
-        ew_tell_fresh(EW_MEMORY_THREAD_LOCAL, (const char *)donor->fs - tls_size, tls_size, NULL);
+    if (UNLIKELY(ew_detecting))
+        ew_shadow_fresh(donor->fs - tls_size, tls_size, false);
 }
 
 // TLS of libraries that were loaded at run time was allocated for the previous user, as ld.so does

@@ -62,13 +62,14 @@ static uint32_t node_of_nearest(const uintptr_t *frame, size_t count) {
     return node;
 }
 
+uint32_t ew_site_of(const uintptr_t *frames, size_t depth) {
+    return depth > frames_wanted ? node_of_nearest(frames + depth - frames_wanted, frames_wanted)
+                                 : node_of_stack(frames, depth);
+}
+
 uint32_t ew_site(const void *pc) {
     const uintptr_t *stack = ew_self->frames_base;
-    size_t depth = (size_t)(ew_frames - stack);
-    uint32_t caller = depth > frames_wanted
-                          ? node_of_nearest(ew_frames - frames_wanted, frames_wanted)
-                          : node_of_stack(stack, depth);
-    return node_of(caller, (uintptr_t)pc);
+    return node_of(ew_site_of(stack, (size_t)(ew_frames - stack)), (uintptr_t)pc);
 }
 
 void ew_sites_start(uint32_t frames) {

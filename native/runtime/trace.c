@@ -2,6 +2,7 @@
 // Writes down what happens, as deep as asked; names and edges are made of it later, outside.
 #include "trace.h"
 #include "signals.h"
+#include "threads.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -110,6 +111,13 @@ static void tell_value(const struct ew_thread_event *event) {
 
 // --- events
 
+// Lives of threads have small numbers for addresses, where no stack is.
+static void tell_local(uint64_t address) {
+    struct ew_thread_local row = {.event = events};
+    if (ew_local_at(address, &row))
+        ew_trace_row(&ew_trace_names, EW_BLOCK_THREAD_LOCALS, &row);
+}
+
 static void tell(struct ew_thread_event event, const void *pc) {
     if (events == NOT_ASKED_FOR)
         ew_cannot("the trace has more than four thousand million operations; ask for fewer steps");
@@ -117,6 +125,7 @@ static void tell(struct ew_thread_event event, const void *pc) {
     event.thread = ew_self->id;
     event.site = ew_site(pc);
     event.follows = event.op == EW_OP_WAIT ? ew_self->woken_by : NONE;
+    tell_local(event.address);
     ew_trace_row(&ew_trace_events, EW_BLOCK_THREAD_EVENTS, &event);
     if (asked.depth == EW_TRACE_VALUES)
         tell_value(&event);
@@ -212,6 +221,8 @@ void ew_trace_life(unsigned op, const struct ew_thread *other, const void *pc) {
     if (op == EW_OP_START) {
         uint64_t end = (uintptr_t)other->stack + other->stack_size;
         tell_region((uintptr_t)other->stack, end, end, other->id);
+        ew_locals_stack((uintptr_t)other->stack, end, false);
+        ew_trace_tls(other->fs);
     }
     tell((struct ew_thread_event){.address = other->id, .size = 1, .op = (uint8_t)op}, pc);
     ew_self->woken_by = NONE;
@@ -243,6 +254,7 @@ static void tell_first_regions(void) {
     uint64_t arguments = field(text, START_ARGUMENTS), end = field(text, END_ENVIRONMENT);
     if (stack && stack < arguments && arguments < end) {
         tell_region(stack - ew_self->stack_size, arguments, stack, ew_self->id);
+        ew_locals_stack(arguments - ew_self->stack_size, arguments, true);
         tell_region(arguments, end, arguments, NONE - 1);
     }
     if (heap)
@@ -270,7 +282,8 @@ void ew_trace_start(const struct ew_trace_request *request) {
     tell_asked();
     tell_first_regions();
     ew_sites_start(asked.frames);
-    ew_stream_flush(&ew_trace_names); // an error stays, and is met at the next row
+    ew_trace_tls(ew_thread_pointer()); // known by having no caller
+    ew_stream_flush(&ew_trace_names);  // an error stays, and is met at the next row
     ew_signals_keep(EW_FAULTS | BIT(SIGABRT));
     at_quick_exit(ew_trace_finish);
     ew_watched = ew_tracing = true;

@@ -38,6 +38,12 @@ uint64_t ew_trace_modules(void);
 void ew_sites_start(uint32_t frames); // the nearest callers that count
 uint32_t ew_site(const void *pc);     // of the running thread
 
+uint32_t ew_site_of(const uintptr_t *frames, size_t depth); // in one of them, whoever's
+
+// --- locals.c: variables on stacks
+void ew_locals_stack(uintptr_t low, uintptr_t high, bool first);     // there is one
+bool ew_local_at(uintptr_t address, struct ew_thread_local *result); // `event` is left alone
+
 // --- peek.c: memory that may be gone
 // Copies; false when it could not be read.
 bool ew_peek(void *to, const void *from, size_t size);

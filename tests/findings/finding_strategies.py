@@ -10,6 +10,7 @@ from eitherway.model.finding import (
     Finding,
     FoundOperation,
     Frame,
+    HeldLock,
     Seen,
     Source,
     Summary,
@@ -48,6 +49,9 @@ operations = st.builds(
     created=stacks,
     allocated=stacks,
     value=texts,
+    part=texts,
+    created_by=texts,
+    allocated_by=texts,
 )
 sources = st.builds(Source, tool=some_texts, file=texts)
 
@@ -78,6 +82,7 @@ def findings(
         evidence=texts,
         sources=st.lists(sources, max_size=2, unique=True).map(tuple),
         seen=st.builds(Seen, first=times, last=times, count=st.integers(1, MOST)),
+        locks=st.lists(st.builds(HeldLock, name=some_texts, made=stacks), max_size=2).map(tuple),
     )
 
 

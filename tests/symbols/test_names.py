@@ -113,7 +113,7 @@ def test_a_stripped_program_has_no_variables(program: Path, tmp_path: Path) -> N
 
 def test_parts_of_a_split_variable_have_its_name() -> None:
     """clang -O1 and above names them so; what is no such suffix stays."""
-    assert variables._demangled(["_ZN12_GLOBAL__N_13boxE.0", "_ZL5table.12", "plain.3", "a.b"]) == [
+    assert variables.demangled(["_ZN12_GLOBAL__N_13boxE.0", "_ZL5table.12", "plain.3", "a.b"]) == [
         "(anonymous namespace)::box",
         "table",
         "plain",

@@ -15,6 +15,7 @@ from eitherway.findings.merge import merged, stamped
 from eitherway.model.finding import Finding, Source
 
 if TYPE_CHECKING:
+    from eitherway.model.described import Describe
     from eitherway.model.trace import Trace
     from eitherway.recording.read import Recording
 
@@ -110,13 +111,13 @@ def _detected(args: argparse.Namespace) -> Found:
 
     path = _path_of(args.recording)
     with Recording.open(path, incomplete=args.incomplete) as recording:
-        trace = _trace_of(recording, again=args.again)
+        trace, describe = _trace_of(recording, again=args.again)
         losses = list(recording.losses)
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     source = Source("eitherway", str(path))
     chosen = DETECTORS if args.guesses else CERTAIN
     races = detect_all(trace, tuple(d for d in chosen if not (d.whole and losses)))
-    findings = findings_of(trace, races, source=source, evidence=str(path))
+    findings = findings_of(trace, races, source=source, evidence=str(path), describe=describe)
     looked_at = (
         f"looked at {len(trace)} operations by {len(trace.actors)} actors of one run; "
         "another run, or code that was not recorded, may have others"
@@ -127,24 +128,26 @@ def _detected(args: argparse.Namespace) -> Found:
     return told, [looked_at, *races.limits, *losses], whole
 
 
-def _trace_of(recording: "Recording", *, again: bool) -> "Trace":
+def _trace_of(recording: "Recording", *, again: bool) -> "tuple[Trace, Describe]":
     """The trace in the recording, or the one of its run, done again with a tracer around it."""
+    from eitherway.model.described import nothing
     from eitherway.recording.layout import BlockType
     from eitherway.recording.trace import has_trace, read_trace
+    from eitherway.worlds.threads.described import Descriptions
     from eitherway.worlds.threads.events import Events, is_trace
     from eitherway.worlds.threads.launch import fix_addresses
     from eitherway.worlds.threads.named import trace_of
     from eitherway.worlds.threads.recorded import is_made_here, is_run, load
-    from eitherway.worlds.threads.traced import traced
+    from eitherway.worlds.threads.traced import events_of
 
     kinds = {BlockType[name.upper()] for e in recording.manifest.streams for name in e.holds}
     if is_trace(recording):
         events = Events.read(recording)
         if only := events.names.asked.only():
             recording.lose("trace", f"the trace has only {' and '.join(only)}")
-        return trace_of(events)
+        return trace_of(events), Descriptions(events)
     if has_trace(kinds) or not is_run(kinds):
-        return read_trace(recording)
+        return read_trace(recording), nothing
     if not (again or is_made_here(recording)):
         raise UsageError(
             f"{recording.path} holds a run without a trace, and was not made in that place: to "
@@ -152,8 +155,8 @@ def _trace_of(recording: "Recording", *, again: bool) -> "Trace":
             fix=f"eitherway races --again {recording.path}, if you trust it",
         )
     fix_addresses()
-    trace, _ = traced(load(recording))
-    return trace
+    events, _ = events_of(load(recording))
+    return trace_of(events), Descriptions(events)
 
 
 def _path_of(name: str | None) -> Path:

@@ -6,7 +6,7 @@ themselves. Where the two do not agree one of them is wrong, and it is not the p
 """
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -16,12 +16,13 @@ import numpy as np
 from eitherway.detect import CERTAIN, detect_all
 from eitherway.detect.load_store import racing_with
 from eitherway.find.candidates import Candidate, FoundKind
-from eitherway.findings.from_races import findings_of
-from eitherway.model.finding import Finding, Source
+from eitherway.findings.from_races import findings_of, side_of
+from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.trace import Table, Trace
 from eitherway.recording.read import Recording
+from eitherway.worlds.threads.described import Descriptions
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.named import trace_of
@@ -43,6 +44,15 @@ class Traced(NamedTuple):
     trace: Trace
     events: Events
     differs: tuple[str, ...]  # from what it was
+
+    def findings(self, races: Sequence[Race]) -> Iterator[Finding]:
+        """These races, with all that the run says of what they are about."""
+        describe = Descriptions(self.events)
+        yield from findings_of(self.trace, races, source=Source("eitherway"), describe=describe)
+
+    def side(self, operation: int) -> FoundOperation:
+        """One operation of it."""
+        return side_of(self.trace, operation, Descriptions(self.events))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +89,9 @@ class Tracer:
         where = Where(low, high) if self._fixed else Where()
         traced = self.trace(ran, TraceRequest(stop=candidate.step + 1, where=where))
         races = detect_all(traced.trace, ACCESSES)
-        agrees = _shows(traced, candidate, races)
-        found = tuple(findings_of(traced.trace, races, source=Source("eitherway")))
+        race = candidate.key.kind == FoundKind.RACE
+        agrees = _shows(traced, candidate) if race else _tells(traced, candidate, races)
+        found = tuple(traced.findings(races))
         sides = {number for race in races for number in race.operations}
         return Opinion(found, agrees, traced.differs, races.limits, places_of(traced.events, sides))
 
@@ -88,10 +99,8 @@ class Tracer:
         """Look at all locks of the run; to its end, because a wait is told when it is over."""
         traced = self.trace(ran, TraceRequest(Depth.SYNC))
         races = detect_all(traced.trace, MISUSE)
-        places = _places_of(traced.trace, np.flatnonzero(_is_at(traced, candidate)))
-        told = {number for race in races for number in race.operations}
-        agrees = not places.isdisjoint(_places_of(traced.trace, np.array(sorted(told), dtype=int)))
-        found = tuple(findings_of(traced.trace, races, source=Source("eitherway")))
+        agrees = _tells(traced, candidate, races)
+        found = tuple(traced.findings(races))
         return Opinion(found, agrees, traced.differs, races.limits)
 
     def order(self, ran: Ran) -> Opinion:
@@ -101,18 +110,22 @@ class Tracer:
         looked_for = SYNCHRONISATION if long else (*SYNCHRONISATION, *WAKE_UPS)
         races = detect_all(traced.trace, looked_for)
         limits = (*races.limits, *(_NOT_LOOKED_FOR if long else ()))
-        found = tuple(findings_of(traced.trace, races, source=Source("eitherway")))
+        found = tuple(traced.findings(races))
         return Opinion(found, True, traced.differs, limits)
 
 
-def _shows(traced: Traced, candidate: Candidate, races: Iterable[Race]) -> bool:
+def _shows(traced: Traced, candidate: Candidate) -> bool:
     """Whether the access races; of those at one place, the detector tells the first alone."""
-    numbers = np.flatnonzero(_is_at(traced, candidate)).tolist()
-    if candidate.key.kind != FoundKind.RACE:
-        sides = {number for race in races for number in race.operations}
-        return not sides.isdisjoint(numbers)
     order = Order.of(traced.trace)
-    return any(len(racing_with(order, index)) for index in numbers)
+    later = np.flatnonzero(_is_at(traced, candidate))
+    return any(len(racing_with(order, index)) for index in later.tolist())
+
+
+def _tells(traced: Traced, candidate: Candidate, races: Sequence[Race]) -> bool:
+    """Whether one of these is at the place of the candidate; of each place the first is told."""
+    there = _places_of(traced.trace, np.flatnonzero(_is_at(traced, candidate)).tolist())
+    told = {number for race in races for number in race.operations}
+    return not there.isdisjoint(_places_of(traced.trace, sorted(told)))
 
 
 def _is_at(traced: Traced, candidate: Candidate) -> Table:
@@ -121,8 +134,8 @@ def _is_at(traced: Traced, candidate: Candidate) -> Table:
     return at
 
 
-def _places_of(trace: Trace, operations: Table) -> set[int]:
-    """In the code; a detector tells the first operation of a place alone."""
+def _places_of(trace: Trace, operations: list[int]) -> set[int]:
+    """In the code."""
     return set(trace.stacks["place"][trace.operations["stack"][operations]].tolist())
 
 

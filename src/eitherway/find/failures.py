@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs that ended badly, as findings: where they were when they did."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from eitherway.find.confirm import Tracer
+import numpy as np
+
+from eitherway.find.confirm import Traced, Tracer
 from eitherway.find.endings import Ending, Endings, How
-from eitherway.findings.from_races import side_of
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.identity import identified
-from eitherway.model.trace import Trace
 from eitherway.model.words import Kind, OpFlag, World
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.trace_request import Depth, TraceRequest
@@ -61,13 +61,13 @@ def _code(ending: Ending) -> str:
 def _operations(ending: Ending, ran: Ran, tracer: Tracer) -> tuple[FoundOperation, ...]:
     """Of a deadlock, what each thread waits for; else the last thing that was done."""
     if ending.how is How.DEADLOCK:
-        trace = tracer.trace(ran, TraceRequest(Depth.SYNC)).trace
-        waiting = [i for i in range(len(trace)) if trace.operation(i).flags & OpFlag.BLOCKED]
-        return _sides(trace, waiting)
+        traced = tracer.trace(ran, TraceRequest(Depth.SYNC))
+        flags = traced.trace.operations["flags"]
+        return _sides(traced, np.flatnonzero(flags & int(OpFlag.BLOCKED)).tolist())
     steps = ran.schedule.reached
-    trace = tracer.trace(ran, TraceRequest(start=max(0, steps - _LAST_STEPS))).trace
-    return _sides(trace, range(len(trace))[-1:])
+    traced = tracer.trace(ran, TraceRequest(start=max(0, steps - _LAST_STEPS)))
+    return _sides(traced, range(len(traced.trace))[-1:])
 
 
-def _sides(trace: Trace, operations: "list[int] | range") -> tuple[FoundOperation, ...]:
-    return tuple(side_of(trace, index) for index in operations)
+def _sides(traced: Traced, operations: Iterable[int]) -> tuple[FoundOperation, ...]:
+    return tuple(map(traced.side, operations))

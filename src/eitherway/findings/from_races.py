@@ -2,11 +2,15 @@
 """Races of a trace, in names and sentences: numbers go in, findings come out."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
+
+import numpy as np
 
 from eitherway.detect.locks import Held, Locks
 from eitherway.findings.sentences import Side, explained
-from eitherway.model.finding import Finding, FoundOperation, Frame, Source
+from eitherway.model.described import Describe, nothing
+from eitherway.model.finding import Finding, FoundOperation, Frame, HeldLock, Source
 from eitherway.model.identity import identified
 from eitherway.model.race import Race
 from eitherway.model.trace import Operation, Trace
@@ -14,12 +18,17 @@ from eitherway.model.words import ACCESSES, OP_WORDS, Kind, OpFlag, OpKind, Worl
 
 
 def findings_of(
-    trace: Trace, races: Sequence[Race], *, source: Source, evidence: str = "", replay: str = ""
+    trace: Trace,
+    races: Sequence[Race],
+    *,
+    source: Source,
+    evidence: str = "",
+    describe: Describe = nothing,
 ) -> Iterable[Finding]:
     """One finding per race; several may have one id, and `merge` makes one of them."""
-    names = _Names(trace)
+    names = _Names(trace, describe)
     for race in races:
-        sides = [names.side(operation) for operation in _told(trace, race)]
+        sides = _one_name(race.kind, [names.side(op) for op in _told(trace, race)])
         yield identified(
             Finding(
                 world=trace.world,
@@ -27,8 +36,8 @@ def findings_of(
                 operations=tuple(side.found for side in sides),
                 explanation=explained(race.kind, race.pattern, sides),
                 evidence=evidence,
-                replay=replay,
                 sources=(source,),
+                locks=names.locks_of(sides),
             )
         )
 
@@ -44,33 +53,48 @@ def _told(trace: Trace, race: Race) -> Iterable[int]:
     return waking if race.kind is Kind.LOST_WAKEUP and waking else race.operations
 
 
-def side_of(trace: Trace, operation: int) -> FoundOperation:
+def _one_name(kind: Kind, sides: list[Side]) -> list[Side]:
+    """What lies on a stack is in the end what the last of them finds there."""
+    names = [side.found.variable for side in sides if side.found.variable]
+    on_stacks = all(side.found.object.startswith("stack of ") for side in sides)
+    if kind is not Kind.DATA_RACE or not on_stacks or not names:
+        return sides
+    return [replace(side, found=replace(side.found, variable=names[-1])) for side in sides]
+
+
+def side_of(trace: Trace, operation: int, describe: Describe = nothing) -> FoundOperation:
     """One operation in names."""
-    return _Names(trace).side(operation).found
+    return _Names(trace, describe).side(operation).found
 
 
 class _Names:
     """Names for what a trace numbers."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, describe: Describe) -> None:
         self.trace = trace
+        self.describe = lru_cache(maxsize=1 << 14)(describe)
+        self.made: dict[str, tuple[Frame, ...]] = {}  # locks, by their names
         self.locks = Locks(trace)
         self.frames = lru_cache(maxsize=1 << 14)(self._frames)
         self.actor = lru_cache(maxsize=1 << 14)(self._actor)
 
     def side(self, index: int) -> Side:
         operation = self.trace.operation(index)
+        known = self.describe(index)
         return Side(
             found=FoundOperation(
                 actor=self.actor(operation.actor),
                 op=op_words(operation, self.trace.world),
-                object=operation.range.object_kind if operation.range else "",
-                variable=operation.range.object_name if operation.range else "",
+                object=known.object or (operation.range.object_kind if operation.range else ""),
+                variable=known.variable or (operation.range.object_name if operation.range else ""),
                 stack=self.frames(int(self.trace.operations["stack"][index])),
                 locks=tuple(map(self.lock, self.locks.held(index))),
                 created=self.created(operation.actor),
                 allocated=self.allocated(operation.range.object) if operation.range else (),
                 value="" if operation.value is None else str(operation.value),
+                part=known.part,
+                created_by=self.creator(operation.actor),
+                allocated_by=known.allocator,
             ),
             kind=operation.kind,
             flags=operation.flags,
@@ -81,8 +105,29 @@ class _Names:
         number = int(self.trace.ranges[held.lock]["object"])
         row = self.trace.objects[number]
         kind, name = self.trace.strings[row["kind"]] or "lock", self.trace.strings[row["name"]]
+        name = self.describe(held.since).variable or name
         words = f"{kind} '{name}'" if name else f"{kind} M{number}"
-        return f"read side of {words}" if held.shared else words
+        words = f"read side of {words}" if held.shared else words
+        self.made[words] = self.made_at(held.lock)
+        return words
+
+    def made_at(self, lock: int) -> tuple[Frame, ...]:
+        """Where a lock was initialised; where nobody did, where it was first taken."""
+        rows = self.trace.operations
+        on_it = np.flatnonzero(rows["range"] == lock)
+        for kind in (OpKind.INIT, OpKind.ACQUIRE):
+            first = on_it[rows["kind"][on_it] == int(kind)][:1]
+            if len(first):
+                return self.frames(int(rows["stack"][first[0]]))
+        return ()
+
+    def locks_of(self, sides: Iterable[Side]) -> tuple[HeldLock, ...]:
+        names = dict.fromkeys(lock for side in sides for lock in side.found.locks)
+        return tuple(HeldLock(name, self.made[name]) for name in names if self.made.get(name))
+
+    def creator(self, actor: int) -> str:
+        parent = self.trace.actor(actor).parent
+        return "" if parent is None else self.actor(parent)
 
     def created(self, actor: int) -> tuple[Frame, ...]:
         starter = self.trace.actor(actor).started_by

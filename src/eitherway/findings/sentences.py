@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, product
 
-from eitherway.model.finding import FoundOperation
+from eitherway.model.finding import FoundOperation, Frame
 from eitherway.model.race import UNORDERED
 from eitherway.model.words import STORES, Kind, OpFlag, OpKind
 
@@ -42,21 +42,19 @@ def _letters() -> Iterator[str]:
 
 def _let(letter: str, side: Side) -> str:
     found = side.found
-    what = found.variable and f"'{found.variable}'"
-    if what and found.object:
-        what = f"{found.object} {what}"
-    touched = f" {_PREPOSITIONS.get(side.kind, 'of')} {what or found.object}"
+    made = f" allocated{_where(found.allocated[0])}" if found.allocated else ""
+    part = f"{found.part} of " if found.part else ""
+    touched = f" {_PREPOSITIONS.get(side.kind, 'of')} {part}{found.touched}{made}"
     return (
         f"Let {letter} be the {found.op}"
-        f"{touched if what or found.object else ''} by {found.actor}{_where(found)}."
+        f"{touched if found.touched else ''} by {found.actor}{_where(found.place)}."
     )
 
 
 _PREPOSITIONS = {OpKind.STORE: "to", OpKind.WAIT: "on", OpKind.WAKE: "on"}
 
 
-def _where(found: FoundOperation) -> str:
-    place = found.place
+def _where(place: Frame) -> str:
     at = f"{place.file}:{place.line}" if place.line else place.file
     if not at and place.module:
         at = f"{place.module}+{place.offset:#x}"

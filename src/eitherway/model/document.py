@@ -18,6 +18,7 @@ from eitherway.model.finding import (
     Finding,
     FoundOperation,
     Frame,
+    HeldLock,
     Seen,
     Source,
     Summary,
@@ -83,6 +84,7 @@ def finding_to_json(finding: Finding) -> JsonObject:
             "last": finding.seen.last,
             "count": finding.seen.count,
         },
+        "locks": [_lock_to_json(lock) for lock in finding.locks],
     }
 
 
@@ -115,7 +117,14 @@ def _operation_to_json(operation: FoundOperation) -> JsonObject:
         "stack": [_frame_to_json(frame) for frame in operation.stack],
         "created": [_frame_to_json(frame) for frame in operation.created],
         "allocated": [_frame_to_json(frame) for frame in operation.allocated],
+        "part": operation.part,
+        "created_by": operation.created_by,
+        "allocated_by": operation.allocated_by,
     }
+
+
+def _lock_to_json(lock: HeldLock) -> JsonObject:
+    return {"name": lock.name, "made": [_frame_to_json(frame) for frame in lock.made]}
 
 
 def _frame_to_json(frame: Frame) -> JsonObject:
@@ -247,6 +256,9 @@ _OPERATION = record(
     stack=_STACK,
     created=_STACK,
     allocated=_STACK,
+    part=text,
+    created_by=text,
+    allocated_by=text,
 )
 _CONFIDENCE = record(
     paths=_COUNT,
@@ -257,6 +269,7 @@ _CONFIDENCE = record(
 )
 _SOURCE = record(tool=some_text, file=text)
 _SEEN = record(first=_TIME, last=_TIME, count=number(1, MOST))
+_LOCK = record(name=some_text, made=_STACK)
 _FINDING = record(
     **{"class": word(Class)},
     id=_ID,
@@ -271,6 +284,7 @@ _FINDING = record(
     evidence=text,
     sources=listing(lambda value: Source(**_SOURCE(value)), unique=True),
     seen=lambda value: Seen(**_SEEN(value)),
+    locks=listing(lambda value: HeldLock(**_LOCK(value))),
 )
 _CLASSES = partial(**{klass.value: _COUNT for klass in Class})
 _SUMMARY = record(

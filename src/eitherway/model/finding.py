@@ -34,11 +34,34 @@ class FoundOperation:
     created: tuple[Frame, ...] = ()  # where the actor was created
     allocated: tuple[Frame, ...] = ()  # where the object was allocated; of a mutex: made
     value: str = ""
+    part: str = ""  # of the object, where it has no name: "bytes 8 to 11"
+    created_by: str = ""  # the actor that created this one
+    allocated_by: str = ""  # the actor that allocated the object
 
     @property
     def place(self) -> Frame:
         """The innermost frame."""
         return self.stack[0] if self.stack else Frame()
+
+    @property
+    def touched(self) -> str:
+        """The object with its name: "global 'balance'", "'total' on the stack of main thread"."""
+        if not self.variable:
+            return self.object
+        name = f"'{self.variable}'"
+        if self.object.startswith("stack of "):
+            return f"{name} on the {self.object}"
+        if self.object.startswith("thread-local storage of "):
+            return f"{name} in the {self.object}"
+        return f"{self.object} {name}" if self.object else name
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLock:
+    """A lock that an actor of the finding held, by its name there."""
+
+    name: str
+    made: tuple[Frame, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +109,7 @@ class Finding:
     evidence: str = ""
     sources: tuple[Source, ...] = ()
     seen: Seen = field(default_factory=Seen)
+    locks: tuple[HeldLock, ...] = ()  # that were held, of which it is known where they were made
 
 
 @dataclass(frozen=True, slots=True)

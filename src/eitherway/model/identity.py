@@ -19,7 +19,7 @@ from eitherway.model.names import (
     portable_words,
 )
 from eitherway.model.paths import base, portable_path
-from eitherway.model.words import Kind, World
+from eitherway.model.words import OP_WORDS, Kind, OpKind, World
 
 RULE = 1  # part of what is hashed: raised when the rule changes, as all ids change then
 DIGITS = 16  # 64 bits: among 10^6 findings two share an id with odds of 1 in 37 million
@@ -51,10 +51,9 @@ def sides(finding: Finding) -> list[str]:
 
 
 def _that_count(finding: Finding) -> tuple[FoundOperation, ...]:
-    """Of a misuse of a lock, what is wrong: who had the lock then is another one each time."""
-    if finding.kind is not Kind.LOCK_MISUSE:
-        return finding.operations
-    return tuple(op for op in finding.operations if op.op == finding.operations[-1].op)
+    """Of a lock that is given back wrongly, that: who had it then is another one each time."""
+    wrong = tuple(op for op in finding.operations if op.op == OP_WORDS[OpKind.RELEASE])
+    return wrong if wrong and finding.kind is Kind.LOCK_MISUSE else finding.operations
 
 
 def side(operation: FoundOperation, world: World) -> str:

@@ -55,6 +55,7 @@ class BlockType(IntEnum):
     THREAD_REGIONS = 36
     THREAD_CORRECTIONS = 38
     THREAD_MEMORY = 39
+    THREAD_LOCALS = 40
     THREAD_ASKED = 37
 
 
@@ -79,6 +80,7 @@ THREAD_CORRECTION = struct.Struct("<QII")
 THREAD_FRAME = struct.Struct("<IIQ")
 THREAD_REGION = struct.Struct("<QQIIQ")
 THREAD_MEMORY = struct.Struct("<QQIIII")
+THREAD_LOCAL = struct.Struct("<IIQ")
 THREAD_ASKED = struct.Struct("<IIQQQQ")
 THREAD_MODULE = struct.Struct("<QQQII")
 STRING = struct.Struct("<I")
@@ -223,6 +225,14 @@ TABLES: dict[BlockType, np.dtype[Any]] = {
             "formats": ["<u8", "<u8", "<u4", "<u4", "<u4", "<u4"],
             "offsets": [0, 8, 16, 20, 24, 28],
             "itemsize": 32,
+        }
+    ),
+    BlockType.THREAD_LOCALS: np.dtype(
+        {
+            "names": ["event", "site", "below"],
+            "formats": ["<u4", "<u4", "<u8"],
+            "offsets": [0, 4, 8],
+            "itemsize": 16,
         }
     ),
     BlockType.THREAD_ASKED: np.dtype(

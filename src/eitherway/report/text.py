@@ -96,8 +96,9 @@ def _told(finding: Finding, locks: Mapping[str, str]) -> Iterator[tuple[str, Fou
     pair = len(operations) == 2 and finding.kind in (Kind.DATA_RACE, Kind.LOAD_STORE)
     for index, operation in enumerate(reversed(operations) if pair else operations):
         op = f"Previous {operation.op}" if pair and index else _capital(operation.op)
+        part = f"{operation.part} of " if operation.part else ""
         where = operation.variable or operation.object
-        at = f" at {where}" if where else ""
+        at = f" at {part}{where}" if where else ""
         yield f"{op}{at} by {operation.actor}{_mutexes(operation, locks)}", operation
 
 
@@ -165,12 +166,12 @@ def _locations(finding: Finding) -> Iterator[str]:
         return
     told: set[str] = set()
     for operation in finding.operations:
-        name = f" '{operation.variable}'" if operation.variable else ""
-        what = f"{operation.object or 'object'}{name}"
-        if (not operation.object and not name) or what in told:
+        what = operation.touched
+        if not what or what in told:
             continue
         told.add(what)
-        allocated = " allocated at:" if operation.allocated else ""
+        by = f" by {operation.allocated_by}" if operation.allocated_by else ""
+        allocated = f" allocated{by} at:" if operation.allocated else ""
         yield f"  Location is {what}{allocated}"
         yield from _stack(operation.allocated) if operation.allocated else ()
         yield ""
@@ -179,8 +180,9 @@ def _locations(finding: Finding) -> Iterator[str]:
 def _locks(finding: Finding, locks: Mapping[str, str]) -> Iterator[str]:
     """Which locks M1, M2, ... are, and where one that is itself raced on was made."""
     made = {op.variable: op.allocated for op in finding.operations if op.variable}
+    known = {lock.name: lock.made for lock in finding.locks}
     for name, number in locks.items():
-        created = next((made[v] for v in made if f"'{v}'" in name), ())
+        created = known.get(name) or next((made[v] for v in made if f"'{v}'" in name), ())
         if finding.kind is Kind.DEADLOCK and not created:
             continue  # named in full above
         yield f"  Mutex {number} ({name}){' created at:' if created else ''}"
@@ -193,7 +195,8 @@ def _actors(finding: Finding) -> Iterator[str]:
     for operation in finding.operations:
         if operation.created and operation.actor not in told:
             told.add(operation.actor)
-            yield f"  {_capital(operation.actor)} created at:"
+            by = f" by {operation.created_by}" if operation.created_by else ""
+            yield f"  {_capital(operation.actor)} created{by} at:"
             yield from _stack(operation.created)
             yield ""
 

@@ -55,7 +55,7 @@ def _read(file: File) -> Variables:
     command = [program, "--print-size", "--defined-only", file.path]
     run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     found = list(filter(None, map(_variable, run.stdout.splitlines())))
-    names = _demangled([variable.name for variable in found])
+    names = demangled([variable.name for variable in found])
     named = (replace(v, name=name) for v, name in zip(found, names, strict=True))
     return Variables(tuple(sorted(named, key=lambda variable: variable.start)))
 
@@ -63,7 +63,7 @@ def _read(file: File) -> Variables:
 _PART = re.compile(r"(\.\d+)+$")  # clang splits a variable and numbers the parts; statics likewise
 
 
-def _demangled(names: list[str]) -> list[str]:
+def demangled(names: list[str]) -> list[str]:
     """As in the source; one call for all of them."""
     whole = [_PART.sub("", name) for name in names]
     program = shutil.which("c++filt")

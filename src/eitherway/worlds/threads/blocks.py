@@ -25,8 +25,12 @@ class Block:
     """One, for people."""
 
     words: str
+    what: Came
     start: int
+    size: int
     site: int  # where it came to be
+    thread: int  # who made it
+    since: int  # event
 
 
 class Blocks:
@@ -50,8 +54,17 @@ class Blocks:
 
     def __getitem__(self, number: int) -> Block:
         row = self._rows[number]
-        words = _WORDS[Came(int(row["what"]))].format(int(row["size"]))
-        return Block(words, int(row["address"]), int(row["site"]))
+        what, size = Came(int(row["what"])), int(row["size"])
+        words = _WORDS[what].format(size)
+        return Block(
+            words,
+            what,
+            int(row["address"]),
+            size,
+            int(row["site"]),
+            int(row["thread"]),
+            int(row["event"]),
+        )
 
     def find(self, addresses: Table, events: Table) -> Table:
         """For each address as it was touched by that event the number of its block, or -1.

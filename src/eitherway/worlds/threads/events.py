@@ -54,6 +54,7 @@ class Names:
     regions: Table
     corrections: Table  # of values, by event
     memory: Table  # as it came and went
+    locals: Table  # frames that what was touched lies in, by event
 
     @classmethod
     def read(cls, recording: Recording) -> "Names":
@@ -64,8 +65,9 @@ class Names:
             BlockType.THREAD_REGIONS,
             BlockType.THREAD_CORRECTIONS,
             BlockType.THREAD_MEMORY,
+            BlockType.THREAD_LOCALS,
         )
-        asked, sites, regions, corrections, memory = recording.tables(*kinds).values()
+        asked, sites, regions, corrections, memory, locals_ = recording.tables(*kinds).values()
         if len(asked) != 1:
             raise refusals.no_trace(recording.path, "nothing that a trace of threads begins with")
         before = np.maximum(np.arange(len(sites)), 1)  # the first is its own caller
@@ -74,9 +76,14 @@ class Names:
         if np.any(regions["lo"] >= regions["hi"]) or np.any(np.diff(regions["event"]) < 0):
             raise refusals.broken_tables(recording.path, "a region is empty or out of turn")
         _check_memory(memory, len(sites), recording.path)
+        if np.any(np.diff(locals_["event"].astype(np.int64)) <= 0):
+            raise refusals.broken_tables(recording.path, "a frame is out of turn")
+        if np.any(locals_["site"] >= len(sites)):
+            raise refusals.broken_tables(recording.path, "a frame is at no call site")
         request = _request(asked[0], recording.path)
         modules = tuple(_modules(recording))
-        return cls(request, sites, modules, regions, np.sort(corrections, order="event"), memory)
+        ordered = np.sort(corrections, order="event")
+        return cls(request, sites, modules, regions, ordered, memory, locals_)
 
     def corrected(self, values: Table, first: int) -> Table:
         """The values of the events from this number on, as they turned out to be."""

@@ -31,6 +31,7 @@ class Space:
     name: str
     lo: int
     origin: int  # offsets are counted from there, down or up
+    thread: int = 0  # whose stack it is
 
     def words(self, address: int) -> str:
         """An address in it, for people."""
@@ -129,7 +130,7 @@ def _region_space(row: np.void) -> Space:
     for number, name in ((HEAP, "heap"), (ARGUMENTS, "arguments")):
         if thread == number:
             return Space(name, name, lo, origin)
-    return Space("stack", f"stack of T{thread}", lo, origin)
+    return Space("stack", f"stack of T{thread}", lo, origin, thread)
 
 
 def stretches(spaces: Sequence[Space]) -> list[int]:

@@ -17,7 +17,7 @@ from eitherway.symbols.lines import Frames, frames_at
 from eitherway.symbols.variables import Variable, Variables, variables_of
 from eitherway.worlds.threads.blocks import Blocks
 from eitherway.worlds.threads.edges import edges_of
-from eitherway.worlds.threads.events import Events, Module, is_life
+from eitherway.worlds.threads.events import Came, Events, Module, is_life
 from eitherway.worlds.threads.memory import Memory, Space, stretches
 
 _SYNC = tuple(int(op) for op in (OpKind.ACQUIRE, OpKind.RELEASE, OpKind.INIT, OpKind.DESTROY))
@@ -155,7 +155,8 @@ class _Namer:
 
     def _in_block(self, space: int, address: int, size: int) -> int:
         block = self.named.blocks[space - len(self.spaces)]
-        stack = int(self.named.stacks[block.site])
+        made = block.what is not Came.THREAD_LOCAL  # which comes with its thread
+        stack = int(self.named.stacks[block.site]) if made else 0
         owner = self._object(block.words, space, 0, "", stack=stack)
         lo = address - block.start
         return self.builder.range(owner, lo, lo + size)
@@ -183,13 +184,17 @@ class ModuleVariables:
 
     def at(self, address: int) -> tuple[Variable | None, int]:
         """The variable there and where it starts in memory."""
-        for module in self.modules:
-            if module.lo <= address < module.hi:
-                if module.path not in self.tables:
-                    self.tables[module.path] = variables_of(module.path)
-                found = self.tables[module.path].at(address - module.base)
-                return found, found.start + module.base if found else 0
-        return None, 0
+        module = self.module_at(address)
+        if module is None:
+            return None, 0
+        if module.path not in self.tables:
+            self.tables[module.path] = variables_of(module.path)
+        found = self.tables[module.path].at(address - module.base)
+        return found, found.start + module.base if found else 0
+
+    def module_at(self, address: int) -> Module | None:
+        """The one that an address lies in."""
+        return next((m for m in self.modules if m.lo <= address < m.hi), None)
 
 
 # Pages of one stretch are counted from the one that was touched first; others may lie below it.

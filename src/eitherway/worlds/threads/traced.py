@@ -12,15 +12,21 @@ from eitherway.worlds.threads.recorded import Recorded
 from eitherway.worlds.threads.run import Ran, run
 from eitherway.worlds.threads.trace_request import USUAL, Depth, TraceRequest, Where
 
-__all__ = ["USUAL", "Depth", "TraceRequest", "Where", "trace_into", "traced"]
+__all__ = ["USUAL", "Depth", "TraceRequest", "Where", "events_of", "trace_into", "traced"]
 
 
 def traced(recorded: Recorded, request: TraceRequest = USUAL) -> tuple[Trace, Ran]:
     """What was asked for of the run, and what the run did this time."""
+    events, ran = events_of(recorded, request)
+    return trace_of(events), ran
+
+
+def events_of(recorded: Recorded, request: TraceRequest = USUAL) -> tuple[Events, Ran]:
+    """The same before anything has a name."""
     with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
         ran = trace_into(Path(name), recorded, request)
         with Recording.open(name) as events:
-            return trace_of(Events.read(events)), ran
+            return Events.read(events), ran
 
 
 def trace_into(directory: Path, recorded: Recorded, request: TraceRequest = USUAL) -> Ran:

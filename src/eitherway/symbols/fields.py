@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which part of a variable lies at an offset: `.misses`, `[3].name`, from its type in DWARF."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from eitherway.symbols.dwarf import dwarfdump
+from eitherway.symbols.files import File, file_at
+from eitherway.symbols.variables import Variable
+
+_DEEPEST = 16  # structures in structures that are followed
+
+
+@dataclass(slots=True)
+class Entry:
+    """A piece of debug information, with what is inside it."""
+
+    tag: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    inside: list["Entry"] = field(default_factory=list)
+
+    def number(self, name: str) -> int | None:
+        """An attribute that is a number."""
+        try:
+            return int(self.attributes[name], 0)
+        except (KeyError, ValueError):
+            return None
+
+    @property
+    def type(self) -> str:
+        """Where the type stands, in hexadecimal."""
+        return self.attributes.get("DW_AT_type", "").split(" ", 1)[0]
+
+
+def part_of(module: str, variable: Variable, offset: int, size: int) -> str:
+    """The path from the variable to the part that holds these bytes; empty when it is all of it."""
+    file = file_at(module)
+    kind = _type_of(file, variable)
+    return "".join(_path(file, kind, offset, size)) if kind else ""
+
+
+@lru_cache(maxsize=1024)
+def _type_of(file: File, variable: Variable) -> str:
+    name = variable.name.rsplit("::", 1)[-1]
+    place = f"DW_OP_addr {variable.start:#x}"
+    for entry in entries(dwarfdump(file.path, f"--name={name}")):
+        if entry.attributes.get("DW_AT_location") == place:
+            return entry.type
+    return ""
+
+
+def _path(file: File, kind: str, offset: int, size: int) -> Iterator[str]:
+    for _ in range(_DEEPEST):
+        entry = _type(file, kind)
+        if entry is None:
+            return
+        if entry.tag in _WRAPPERS:
+            kind = entry.type
+        elif entry.tag in _STRUCTURES:
+            member = _member(file, entry, offset, size)
+            if member is None:
+                return
+            name = member.attributes.get("DW_AT_name", "").strip('"')
+            yield f".{name}" if name else ""
+            offset -= member.number("DW_AT_data_member_location") or 0
+            kind = member.type
+        elif entry.tag == "DW_TAG_array_type":
+            width = _size(file, entry.type)
+            if not width or offset // width != (offset + size - 1) // width:
+                return
+            yield f"[{offset // width}]"
+            kind, offset = entry.type, offset % width
+        else:
+            return
+
+
+_WRAPPERS = frozenset(
+    f"DW_TAG_{word}_type" for word in ("const", "volatile", "atomic", "restrict")
+) | {"DW_TAG_typedef"}
+_STRUCTURES = frozenset({"DW_TAG_structure_type", "DW_TAG_class_type"})
+
+
+def _member(file: File, entry: Entry, offset: int, size: int) -> Entry | None:
+    for member in entry.inside:
+        start = member.number("DW_AT_data_member_location")
+        if member.tag != "DW_TAG_member" or start is None or start > offset:
+            continue
+        if offset + size <= start + (_size(file, member.type) or 0):
+            return member
+    return None
+
+
+def _size(file: File, kind: str) -> int | None:
+    """In bytes."""
+    for _ in range(_DEEPEST):
+        entry = _type(file, kind)
+        if entry is None:
+            return None
+        if (size := entry.number("DW_AT_byte_size")) is not None:
+            return size
+        if entry.tag == "DW_TAG_array_type":
+            width = _size(file, entry.type)
+            return width * _length(entry) if width else None
+        kind = entry.type
+    return None
+
+
+def _length(array: Entry) -> int:
+    """All dimensions together."""
+    length = 1
+    for dimension in array.inside:
+        count, last = dimension.number("DW_AT_count"), dimension.number("DW_AT_upper_bound")
+        length *= count if count is not None else (last + 1 if last is not None else 0)
+    return length
+
+
+@lru_cache(maxsize=4096)
+def _type(file: File, kind: str) -> Entry | None:
+    if not kind:
+        return None
+    answer = dwarfdump(file.path, f"--debug-info={kind}", "--show-children")
+    return next(entries(answer), None)
+
+
+_HEAD = re.compile(r"^0x[0-9a-f]+:( +)(DW_TAG_\w+|NULL)")
+_ATTRIBUTE = re.compile(r"^\s+(DW_AT_\w+)\s+\((.*)\)$")
+
+
+def entries(answer: str) -> Iterator[Entry]:
+    """Those at the top of what llvm-dwarfdump says; what is inside stands further to the right."""
+    above: list[tuple[int, Entry]] = []
+    top: list[Entry] = []
+    for line in answer.splitlines():
+        if head := _HEAD.match(line):
+            depth, entry = len(head[1]), Entry(head[2])
+            while above and above[-1][0] >= depth:
+                above.pop()
+            (above[-1][1].inside if above else top).append(entry)
+            above.append((depth, entry))
+        elif above and (attribute := _ATTRIBUTE.match(line)):
+            above[-1][1].attributes[attribute[1]] = attribute[2]
+    yield from top

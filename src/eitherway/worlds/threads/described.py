@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the operations of a traced run touched, in the words of a finding.
+
+| it lies in | it is told as |
+|---|---|
+| a variable | its name, with the field and the index: `stats.misses`, `slots[3]` |
+| a frame of a function that has not returned | the local variable, on the stack of its thread |
+| the storage of a thread | the thread-local variable, of that thread |
+| a block of the heap, a mapping | its size, and which bytes of it |
+
+Asked for operations of findings alone: debug information is read for each.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from eitherway.model.described import Described
+from eitherway.model.trace import Table
+from eitherway.model.words import ACCESSES
+from eitherway.symbols.fields import part_of
+from eitherway.symbols.frames import local_at
+from eitherway.symbols.thread_locals import thread_variables_of
+from eitherway.worlds.threads.blocks import Block, Blocks
+from eitherway.worlds.threads.events import Came, Events, is_life
+from eitherway.worlds.threads.memory import Memory
+from eitherway.worlds.threads.named import ModuleVariables
+
+
+class Descriptions:
+    """Of one run."""
+
+    def __init__(self, run: Events) -> None:
+        self._run = run
+        self._variables = ModuleVariables(run.names.modules)
+
+    @cached_property
+    def _blocks(self) -> Blocks:
+        return Blocks(self._run.names.memory)
+
+    @cached_property
+    def _memory(self) -> Memory:
+        return Memory(self._run.names.modules, self._run.names.regions)
+
+    def __call__(self, operation: int) -> Described:
+        """What is known beyond the name and kind of the object; empty where nothing is."""
+        row = self._run.events[operation : operation + 1]
+        if is_life(row)[0]:
+            return Described()
+        known = self._described(operation, row)
+        is_access = int(row["op"][0]) in ACCESSES
+        return known if is_access else Described(variable=known.variable)
+
+    def _described(self, operation: int, row: Table) -> Described:
+        address, size = int(row["address"][0]), int(row["size"][0])
+        number = np.array([operation])
+        block = int(self._blocks.find(row["address"], number)[0])
+        if block >= 0:
+            return self._in_block(block, address, size)
+        spaces, _ = self._memory.locate(row["address"], number)
+        space = self._memory.spaces[int(spaces[0])]
+        if space.kind == "module":
+            return self._in_module(address, size)
+        if space.kind == "stack":
+            return Described(_of(space.thread, "stack"), self._local(operation))
+        return Described()
+
+    def _in_module(self, address: int, size: int) -> Described:
+        module = self._variables.module_at(address)
+        variable, start = self._variables.at(address)
+        if module is None or variable is None:
+            return Described()
+        inside = part_of(module.path, variable, address - start, size)
+        return Described(variable=variable.name + inside)
+
+    def _in_block(self, number: int, address: int, size: int) -> Described:
+        block = self._blocks[number]
+        if block.what is not Came.THREAD_LOCAL:
+            last = address + size - 1 - block.start
+            within = f"bytes {address - block.start} to {last}"
+            by = _actor(block.thread) if block.what is Came.ALLOCATED else ""
+            whole = address == block.start and size >= block.size
+            return Described(part="" if whole else within, allocator=by)
+        end = block.start + block.size
+        variable = thread_variables_of(self._run.names.modules[0].path).at(address - end)
+        name = variable.name if variable else ""
+        return Described(_of(self._served(block), "thread-local storage"), name)
+
+    def _served(self, block: Block) -> int:
+        """The thread whose storage it is: the one that starts with that event, or the first."""
+        if self._run.names.sites["caller"][block.site] == 0:
+            return 0
+        return int(self._run.events["address"][block.since])
+
+    def _local(self, operation: int) -> str:
+        """By the frame: any other call site in it says which function it is of."""
+        rows = self._run.names.locals
+        at = int(np.searchsorted(rows["event"], operation))
+        if at == len(rows) or rows["event"][at] != operation:
+            return ""
+        sites = self._run.names.sites
+        codes = sites["pc"][np.flatnonzero(sites["caller"] == rows["site"][at])].tolist()
+        for code in codes:
+            if (module := self._variables.module_at(code)) is not None:
+                found = local_at(module.path, code - module.base - 1, -int(rows["below"][at]))
+                return found.name if found else ""
+        return ""
+
+
+def _of(thread: int, what: str) -> str:
+    return f"{what} of {_actor(thread)}"
+
+
+def _actor(thread: int) -> str:
+    return f"thread T{thread}" if thread else "main thread"
