@@ -29,6 +29,8 @@ from eitherway.model.race import Race
 from eitherway.model.trace import Trace
 from eitherway.model.words import Kind, OpFlag, OpKind
 
+# As plain numbers: there are millions of operations.
+_FAILED, _SHARED, _TRY = int(OpFlag.FAILED), int(OpFlag.SHARED), int(OpFlag.TRY)
 _ON_LOCKS = (OpKind.ACQUIRE, OpKind.RELEASE, OpKind.INIT, OpKind.DESTROY)
 
 
@@ -99,23 +101,23 @@ def _one_by_one(trace: Trace) -> Iterator[Race]:
 
 
 def _acquire(lock: _Lock, index: int, actor: int, flags: int) -> Iterator[Race]:
-    if not flags & OpFlag.FAILED:
-        lock.take(actor, index, shared=bool(flags & OpFlag.SHARED))
+    if not flags & _FAILED:
+        lock.take(actor, index, shared=bool(flags & _SHARED))
     elif lock.destroyed is not None:
         yield _misuse("use-after-destroy", lock.destroyed, index)
-    elif actor in lock.since and not flags & OpFlag.TRY:
+    elif actor in lock.since and not flags & _TRY:
         yield _misuse("relock", lock.since[actor], index)
 
 
 def _release(lock: _Lock, index: int, actor: int, flags: int) -> Iterator[Race]:
     if actor in lock.since:
         lock.give(actor)
-    elif lock.destroyed is not None and flags & OpFlag.FAILED:
+    elif lock.destroyed is not None and flags & _FAILED:
         yield _misuse("use-after-destroy", lock.destroyed, index)
     else:
         holder = lock.holder()
         yield _misuse("anothers" if holder else "not-held", *holder, index)
-        if not flags & OpFlag.FAILED:
+        if not flags & _FAILED:
             lock.since.clear()
 
 
@@ -127,9 +129,9 @@ def _init(lock: _Lock, _index: int, _actor: int, _flags: int) -> Iterator[Race]:
 
 
 def _destroy(lock: _Lock, index: int, _actor: int, flags: int) -> Iterator[Race]:
-    if lock.destroyed is not None and flags & OpFlag.FAILED:
+    if lock.destroyed is not None and flags & _FAILED:
         yield _misuse("use-after-destroy", lock.destroyed, index)
-    elif flags & OpFlag.FAILED:
+    elif flags & _FAILED:
         yield _misuse("destroyed-held", *lock.holder(), index)
     else:
         lock.destroyed = index

@@ -17,6 +17,8 @@ from eitherway.model.words import OpFlag, OpKind
 
 FEW = 16  # locks in a holding that is kept whole; at least 1, which changes can begin with
 
+_ACQUIRE, _SHARED = int(OpKind.ACQUIRE), int(OpFlag.SHARED)  # plain: there are millions
+
 Column = npt.NDArray[np.int64]
 
 
@@ -96,8 +98,8 @@ class Locks:
             if actor != holder:
                 self._end(hands, move)
                 holder, hands = actor, _Hands()
-            if kind == OpKind.ACQUIRE:
-                hands.take(Held(lock, bool(flags & OpFlag.SHARED), operation))
+            if kind == _ACQUIRE:
+                hands.take(Held(lock, bool(flags & _SHARED), operation))
                 hands.start.setdefault(lock, move + 1)
             elif given := hands.give(lock):
                 self._span(given, hands.start.pop(lock), move + 1)

@@ -49,11 +49,14 @@ class Candidates:
     """Those of all runs so far."""
 
     # The runtime knows the earlier access by its thread, not its place: one place may race with
-    # several, and with a few schedules of a key confirmed all of them have been seen.
+    # several, and with a few schedules of a key confirmed all of them have been seen. Where threads
+    # come and go by the thousand, a place is done with when that brought nothing for some time.
     ENOUGH = 2
+    FRUITLESS = 6
 
     def __init__(self) -> None:
         self._seen: Counter[Key] = Counter()
+        self._fruitless: Counter[Key] = Counter()  # in a row, whoever came before
         self.total = 0
 
     def new(self, way: Way, row: np.void) -> Candidate | None:
@@ -68,8 +71,17 @@ class Candidates:
         )
         self.total += 1
         self._seen[key] += 1
-        if self._seen[key] > self.ENOUGH:
+        if self._seen[key] > self.ENOUGH or self._fruitless[_any_past(key)] >= self.FRUITLESS:
             return None
         return Candidate(
             way, key, int(row["step"]), int(row["thread"]), int(row["address"]), int(row["size"])
         )
+
+    def confirmed(self, candidate: Candidate, *, new: bool) -> None:
+        """Whether the trace had something to tell that was not known."""
+        place = _any_past(candidate.key)
+        self._fruitless[place] = 0 if new else self._fruitless[place] + 1
+
+
+def _any_past(key: Key) -> Key:
+    return key._replace(past_thread=0)

@@ -145,7 +145,10 @@ class Search(Closing):
             if (ending := self._count(batch, row, deadlocked)) is not None
         ]
         for candidate in self._new(batch, found.rows):
+            known = len(self.progress.findings)
             self._confirm(candidate, part.ran or self._again(candidate.way))
+            new = len(self.progress.findings) > known
+            self._candidates.confirmed(candidate, new=new)
         if part.ran:
             self._first.update(dict.fromkeys(fresh, part.ran))
         if fresh:

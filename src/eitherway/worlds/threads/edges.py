@@ -9,7 +9,7 @@ releasing fence, relaxed write ─▶ relaxed read of what it wrote, acquiring f
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,18 +27,36 @@ _NOT_ASKED_FOR = NO_OPERATION - 1
 
 Sources = Iterator[int]
 
+# As plain numbers: there are millions of events.
+_NOT_DONE = int(OpFlag.FAILED | OpFlag.BLOCKED)
+_SHARED, _CUMULATIVE = int(OpFlag.SHARED), int(OpFlag.CUMULATIVE)
+_INHERENT = int(EdgeKind.INHERENT)
+_KINDS = {int(OpKind.ACQUIRE): int(EdgeKind.CHANCE)}
+
+
+class _Row(NamedTuple):
+    op: int
+    flags: int
+    order: int
+    thread: int
+    address: int
+    size: int
+    follows: int
+
+
+def _rows(events: Table) -> Iterator[_Row]:
+    return map(_Row, *(events[name].tolist() for name in _Row._fields))
+
 
 def edges_of(events: Table) -> Table:
     """All edges, by target. One pass over the events that are no plain access."""
     follow = _Follow()
     found: list[tuple[int, int, int]] = []
     plain = np.isin(events["op"], _PLAIN) & (events["flags"] == 0)
-    for index in np.flatnonzero(~plain).tolist():
-        row = events[index]
-        op = int(row["op"])
-        chance = op == OpKind.ACQUIRE
-        kind = int(EdgeKind.CHANCE if chance else EdgeKind.INHERENT)
-        found.extend((source, index, kind) for source in follow.event(index, row))
+    chosen = np.flatnonzero(~plain)
+    for index, row in zip(chosen.tolist(), _rows(events[chosen]), strict=True):
+        kind = _KINDS.get(row.op, _INHERENT)
+        found.extend([(source, index, kind) for source in follow.event(index, row)])
     return np.array(found, dtype=EDGE)
 
 
@@ -55,62 +73,62 @@ class _Follow:
         self.fences: dict[int, int] = {}  # the last releasing one of each thread
         self.read: defaultdict[int, dict[int, None]] = defaultdict(dict)  # relaxedly, since
 
-    def event(self, index: int, row: np.void) -> Sources:
+    def event(self, index: int, row: _Row) -> Sources:
         """The events that this one follows; then it counts for the later ones."""
-        rule = self._RULES.get(int(row["op"]), _Follow._access)
+        rule = self._RULES.get(row.op, _Follow._access)
         if rule in _SYNCHRONISE:
-            self.places.add(int(row["address"]))
+            self.places.add(row.address)
         return rule(self, index, row)
 
-    def _told(self, index: int, row: np.void) -> Sources:
-        self.lives[OpKind(int(row["op"])), int(row["address"])] = index
+    def _told(self, index: int, row: _Row) -> Sources:
+        self.lives[OpKind(row.op), row.address] = index
         return iter(())
 
-    def _begin(self, _index: int, row: np.void) -> Sources:
+    def _begin(self, _index: int, row: _Row) -> Sources:
         return self._life(OpKind.START, row)
 
-    def _join(self, _index: int, row: np.void) -> Sources:
+    def _join(self, _index: int, row: _Row) -> Sources:
         return self._life(OpKind.END, row)
 
-    def _life(self, op: OpKind, row: np.void) -> Sources:
-        source = self.lives.get((op, int(row["address"])))
+    def _life(self, op: OpKind, row: _Row) -> Sources:
+        source = self.lives.get((op, row.address))
         return iter(()) if source is None else iter((source,))
 
-    def _acquire(self, _index: int, row: np.void) -> Sources:
-        if row["flags"] & (OpFlag.FAILED | OpFlag.BLOCKED):
+    def _acquire(self, _index: int, row: _Row) -> Sources:
+        if row.flags & _NOT_DONE:
             return iter(())
-        return self.locks[int(row["address"])].acquire(bool(row["flags"] & OpFlag.SHARED))
+        return self.locks[row.address].acquire(bool(row.flags & _SHARED))
 
-    def _release(self, index: int, row: np.void) -> Sources:
-        if row["flags"] & OpFlag.FAILED:
+    def _release(self, index: int, row: _Row) -> Sources:
+        if row.flags & _NOT_DONE:
             return iter(())
-        self.locks[int(row["address"])].release(index, bool(row["flags"] & OpFlag.SHARED))
+        self.locks[row.address].release(index, bool(row.flags & _SHARED))
         return iter(())
 
-    def _wake(self, index: int, row: np.void) -> Sources:
-        self.wakes[int(row["address"])][int(row["thread"])] = index
-        if row["flags"] & OpFlag.CUMULATIVE:
+    def _wake(self, index: int, row: _Row) -> Sources:
+        self.wakes[row.address][row.thread] = index
+        if row.flags & _CUMULATIVE:
             self.cumulative.add(index)
         return iter(())
 
-    def _wait(self, _index: int, row: np.void) -> Sources:
+    def _wait(self, _index: int, row: _Row) -> Sources:
         """The wake that ended it; or all, where they count together or it did not have to wait."""
-        if row["flags"] & (OpFlag.FAILED | OpFlag.BLOCKED):
+        if row.flags & _NOT_DONE:
             return iter(())
-        follows = int(row["follows"])
+        follows = row.follows
         if follows == _NOT_ASKED_FOR:
             return iter(())  # it is outside of what was asked for, as is all that came before it
         if follows != NO_OPERATION and follows not in self.cumulative:
             return iter((follows,))
-        return iter(tuple(self.wakes[int(row["address"])].values()))
+        return iter(tuple(self.wakes[row.address].values()))
 
-    def _access(self, index: int, row: np.void) -> Sources:
+    def _access(self, index: int, row: _Row) -> Sources:
         """An acquiring read follows the releasing writes whose sequence it reads (C11 5.1.2.4).
 
         A store begins a new sequence; a read-modify-write goes on with the one it finds.
         """
-        op, order, thread = int(row["op"]), int(row["order"]), int(row["thread"])
-        address = int(row["address"])
+        op, order, thread = row.op, row.order, row.thread
+        address = row.address
         acquires = op != OpKind.STORE and order in _ACQUIRING
         releases = op != OpKind.LOAD and order in _RELEASING
         sources = tuple(self.heads[address]) if op != OpKind.STORE else ()
@@ -124,27 +142,27 @@ class _Follow:
             self.read[thread].update(dict.fromkeys(sources))
         return iter(sources if acquires else ())
 
-    def _free(self, _index: int, row: np.void) -> Sources:
+    def _free(self, _index: int, row: _Row) -> Sources:
         """What threads synchronised with in there is gone: later there is something else."""
-        for address in self.places.take(int(row["address"]), int(row["size"])):
+        for address in self.places.take(row.address, row.size):
             self.locks.pop(address, None)
             self.wakes.pop(address, None)
             self.heads.pop(address, None)
         return iter(())
 
-    def _nothing(self, _index: int, _row: np.void) -> Sources:
+    def _nothing(self, _index: int, _row: _Row) -> Sources:
         return iter(())
 
-    def _other(self, index: int, row: np.void) -> Sources:
+    def _other(self, index: int, row: _Row) -> Sources:
         """A fence (C11 7.17.4); or a block that ends outside of what was asked for."""
-        if not row["flags"] & OpFlag.ATOMIC:
+        if not row.flags & OpFlag.ATOMIC:
             return self._free(index, row)
-        order, thread = int(row["order"]), int(row["thread"])
+        order, thread = row.order, row.thread
         if order in _RELEASING:
             self.fences[thread] = index
         return iter(self.read.pop(thread, {}) if order in _ACQUIRING else ())
 
-    _RULES: ClassVar[dict[int, Callable[["_Follow", int, np.void], Sources]]] = {
+    _RULES: ClassVar[dict[int, Callable[["_Follow", int, "_Row"], Sources]]] = {
         OpKind.START: _told,
         OpKind.END: _told,
         OpKind.BEGIN: _begin,
