@@ -20,10 +20,7 @@ static void keep_uncontested(uint32_t *side) {
     ew_past_settle(side);
 }
 
-// The place has been a decision point so often that it is none any more, and neither is the memory
-// that it touches until others race on it again. Of a long run, it would be most of the time.
-static void let_pass(const struct ew_access *access) {
-    ew_guide_uncovered();
+static bool let_part_pass(const struct ew_access *access) {
     for (uintptr_t at = access->address & ~3ul; at < access->address + access->size; at += 4) {
         struct ew_cell *cell = ew_cell_at(at);
         if (is_contested(cell)) {
@@ -31,6 +28,14 @@ static void let_pass(const struct ew_access *access) {
             keep_uncontested(&cell->read);
         }
     }
+    return false;
+}
+
+// The place has been a decision point so often that it is none any more, and neither is the memory
+// that it touches until others race on it again. Of a long run, it would be most of the time.
+static void let_pass(const struct ew_access *access) {
+    ew_guide_uncovered();
+    ew_look_at_touched(access, let_part_pass);
 }
 
 static bool touches_contested(const struct ew_access *access) {
@@ -43,7 +48,10 @@ static bool touches_contested(const struct ew_access *access) {
 bool ew_is_contested(const struct ew_access *access) {
     if (LIKELY(!ew_places_any))
         return false;
-    if (!touches_contested(access) && !ew_place_is_shared(access->pc))
+    bool large = UNLIKELY(access->size >= EW_LARGE_BLOCK);
+    bool contested =
+        large ? ew_look_at_touched(access, touches_contested) : touches_contested(access);
+    if (!contested && !ew_place_is_shared(access->pc))
         return false;
     if (LIKELY(ew_place_decides(access->pc)))
         return true;

@@ -47,6 +47,13 @@ struct ew_access {
     bool atomic;
 };
 
+// --- touched.c
+#define EW_LARGE_BLOCK (1ul << 20) // beyond, pages of the shadow are given back instead of written
+// Looks at each part of the block that was touched, and at all of one that is not large; until a
+// look says that it is enough, which is returned.
+typedef bool ew_look(const struct ew_access *part);
+bool ew_look_at_touched(const struct ew_access *access, ew_look *look);
+
 // An access to be checked against the past, and to become part of it.
 void ew_shadow_access(const struct ew_access *access);
 

@@ -39,8 +39,6 @@ static void fill(uintptr_t address, size_t size, struct ew_cell value) {
     }
 }
 
-#define LARGE (1ul << 20) // of the program's memory: beyond, pages are given back instead
-
 // The sets of its cells are lost: few, as equal ones are one.
 static void discard(uintptr_t address, size_t size) {
     uintptr_t from = (uintptr_t)ew_cell_at(address & ~3ul), to = from + size * 2;
@@ -51,7 +49,7 @@ static void discard(uintptr_t address, size_t size) {
 }
 
 void ew_shadow_fresh(uintptr_t address, size_t size, bool mine) {
-    if (size >= LARGE)
+    if (size >= EW_LARGE_BLOCK)
         discard(address, size);
     else
         fill(address, size, (struct ew_cell){mine ? ew_current : 0, 0});
@@ -71,20 +69,30 @@ static bool is_all_plain(const struct ew_cell *cell, size_t count) {
 
 // Without bytes, lest a hook take it for the running thread's own access.
 void ew_shadow_freed(uintptr_t address, size_t size) {
-    if (size >= LARGE)
+    if (size >= EW_LARGE_BLOCK)
         discard(address, size);
     else
         fill(address, size, (struct ew_cell){ew_current & ~EW_BYTES, EW_FREED});
 }
 
+static bool access_part(const struct ew_access *part) {
+    ew_shadow_access(part);
+    return false;
+}
+
 void ew_shadow_free(const struct ew_access *access) {
+    if (UNLIKELY(access->size >= EW_LARGE_BLOCK)) {
+        ew_look_at_touched(access, access_part);
+        ew_shadow_freed(access->address, access->size);
+        return;
+    }
     struct ew_cell *cells = ew_cell_at(access->address & ~3ul);
     size_t count = cells_of(access->address, access->size);
     const struct ew_cell freed = {ew_current & ~EW_BYTES, EW_FREED};
     bool plain = is_all_plain(cells, count);
     if (!plain)
         ew_shadow_access(access);
-    if (!plain || access->size >= LARGE)
+    if (!plain)
         ew_shadow_freed(access->address, access->size);
     else
         for (size_t i = 0; i < count; i++)

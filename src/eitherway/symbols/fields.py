@@ -110,7 +110,7 @@ def _size(file: File, kind: str) -> int | None:
 def _length(array: Entry) -> int:
     """All dimensions together."""
     length = 1
-    for dimension in array.inside:
+    for dimension in (entry for entry in array.inside if entry.tag == "DW_TAG_subrange_type"):
         count, last = dimension.number("DW_AT_count"), dimension.number("DW_AT_upper_bound")
         length *= count if count is not None else (last + 1 if last is not None else 0)
     return length

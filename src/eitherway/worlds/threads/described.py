@@ -76,8 +76,8 @@ class Descriptions:
     def _in_block(self, number: int, address: int, size: int) -> Described:
         block = self._blocks[number]
         if block.what is not Came.THREAD_LOCAL:
-            last = address + size - 1 - block.start
-            within = f"bytes {address - block.start} to {last}"
+            first = address - block.start
+            within = f"bytes {first} to {first + size - 1}" if size > 1 else f"byte {first}"
             by = _actor(block.thread) if block.what is Came.ALLOCATED else ""
             whole = address == block.start and size >= block.size
             return Described(part="" if whole else within, allocator=by)

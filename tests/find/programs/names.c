@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A race on each sort of memory that can have a name, the one that is asked for.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct queue {
+    int head, tail;
+    struct {
+        char letter;
+        long counts[3];
+    } inner;
+};
+
+static struct queue queue;
+static struct queue queues[3];
+static __thread int own;
+static pthread_mutex_t made;
+static int *shared;
+static int *volatile place;
+
+static void *change(void *unused) {
+    ++*place;
+    return unused;
+}
+
+static void race_on(int *memory) {
+    pthread_t thread;
+    place = memory;
+    pthread_create(&thread, NULL, change, NULL);
+    pthread_mutex_lock(&made);
+    ++*memory;
+    pthread_mutex_unlock(&made);
+    pthread_join(thread, NULL);
+}
+
+static void on_stack(void) {
+    int before = 1, total = 0, after[8] = {before};
+    race_on(&total);
+    after[total & 7] = total;
+    place = after;
+}
+
+static void on_heap(void) {
+    shared = calloc(16, sizeof *shared);
+    race_on(&shared[3]);
+    free(shared);
+}
+
+int main(int count, char **arguments) {
+    const char *way = count > 1 ? arguments[1] : "";
+    pthread_mutex_init(&made, NULL);
+    if (strcmp(way, "field") == 0)
+        race_on(&queue.tail);
+    if (strcmp(way, "inner") == 0)
+        race_on((int *)&queues[1].inner.counts[2]);
+    if (strcmp(way, "thread-local") == 0)
+        race_on(&own);
+    if (strcmp(way, "stack") == 0)
+        on_stack();
+    if (strcmp(way, "heap") == 0)
+        on_heap();
+    return 0;
+}

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that are large in one way: their races are found, and it ends."""
+
+from pathlib import Path
+
+from tests.corpus.checked import build, checked
+
+from eitherway.model.finding import Finding
+from eitherway.model.trace import LEFT_OUT
+
+
+def found(tmp_path: Path, name: str, *arguments: str) -> tuple[Finding, ...]:
+    build(Path(__file__).parent / "programs" / f"{name}.c", tmp_path / name)
+    document = checked(tmp_path / name, "--schedules", "1", arguments=arguments)
+    assert not any("a bug in EitherWay" in note for note in document.summary.notes)
+    return document.findings
+
+
+def test_a_race_below_thousands_of_calls(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, "deep")
+    deep = max(finding.operations, key=lambda side: len(side.stack))
+    assert deep.stack[-1].function == LEFT_OUT.function
+    assert {frame.function for frame in deep.stack[:-1]} == {"down"}
+
+
+def test_a_race_in_a_block_of_gigabytes(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, "sparse")
+    assert {side.part for side in finding.operations} == {"byte 5368709120"}
+
+
+def test_one_race_of_hundreds_of_threads(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, "many", "400")
+    assert {side.variable for side in finding.operations} == {"counter"}
+
+
+def test_a_race_beside_thousands_of_locks(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, "many", "0", "5000")
+    assert {side.variable for side in finding.operations} == {"counter"}
