@@ -9,6 +9,7 @@ of the rounds, as is every other figure. Helgrind takes the bare build of a smal
 
 import shutil
 import statistics
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,10 +112,14 @@ def held(figure: float, bar: float) -> str:
 
 
 def helgrind_cell(subject: Subject) -> str:
-    """Once, of a smaller input; nothing where it is not installed."""
+    """Once, of a smaller input; nothing where it is not installed, or cannot."""
     if shutil.which("valgrind") is None:
         return "-"
-    found = compared(subject, {"bare": TOOLS["bare"], "Helgrind": HELGRIND}, Size.PART, 1)
+    try:
+        found = compared(subject, {"bare": TOOLS["bare"], "Helgrind": HELGRIND}, Size.PART, 1)
+    except subprocess.CalledProcessError as problem:
+        progress(f"{subject.name} under Helgrind: {problem}")
+        return "-"
     return f"{ratio(found['Helgrind'], found['bare'], processor):.0f}"
 
 
@@ -146,9 +151,12 @@ def rest_row(subject: Subject, found: Rounds) -> list[str]:
 def published_tables(subjects: Sequence[Subject], rounds: int, file: Path | None) -> None:
     """Both of them."""
     watch = Watch()
-    found = [(subject, compared(subject, TOOLS, Size.SECOND, rounds)) for subject in subjects]
-    rest = [rest_row(*one) for one in found]
-    cost = [cost_row(*one) for one in found]
+    cost, rest = [], []
+    for subject in subjects:
+        found = compared(subject, TOOLS, Size.SECOND, rounds)
+        cost.append(cost_row(subject, found))
+        rest.append(rest_row(subject, found))
+        progress(f"{cost[-1]} {rest[-1]}")
     text = f"{watch.told()}\n\n{table(COST_HEAD, cost)}\n\n{table(REST_HEAD, rest)}"
     published(text, "detection cost", file)
 

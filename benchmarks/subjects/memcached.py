@@ -40,7 +40,7 @@ class Memcached:
             str(_CONNECTIONS[size]),
         )
         return Job(
-            (*command, "-U", "0", "-t", "4", "-m", "256"),
+            (*command, "-U", "0", "-t", "4", "-m", "256", "-c", "256"),
             folder,
             right=lambda out: out == b"",
             environment={"MEMCACHED_PORT_FILENAME": str(port)},
