@@ -49,7 +49,7 @@ enum ew_block_number {
   EW_BLOCK_THREAD_CORRECTIONS = 38, /* Values that were told before they were written. */
   EW_BLOCK_THREAD_MEMORY = 39, /* Blocks of the heap, mappings and thread-local storage, as they came and went. */
   EW_BLOCK_THREAD_LOCALS = 40, /* Which frames of stacks the objects of operations lie in. */
-  EW_BLOCK_THREAD_ASKED = 37, /* One record: how deep the trace is. */
+  EW_BLOCK_THREAD_ASKED = 37, /* How deep the trace is: a record for each range of addresses, which differ in that alone. */
 };
 #define EW_BLOCK_LAST 40
 
@@ -542,8 +542,12 @@ struct ew_guide_head {
   uint32_t end; /* Of a run whose choices are given: 1 when it was cut off, 2 when a choice could not be taken. */
   uint64_t asked; /* Decision points at which more than one thread could go on, but for those at a plain access that only comes now and then. */
   uint64_t uncovered; /* Times that memory turned out to be shared which another thread had touched without a decision point before it. */
+  uint32_t looks; /* Times that the program looked at a clock. */
+  uint32_t pairs_room; /* Pairs of operations that fit: a power of two. */
+  uint32_t pairs; /* Times that a pair was seen which had not been seen in that order. */
+  uint32_t tired; /* Places that had been decision points so often that they were none any more. */
 };
-_Static_assert(sizeof(struct ew_guide_head) == 64, "guide_head");
+_Static_assert(sizeof(struct ew_guide_head) == 80, "guide_head");
 _Static_assert(offsetof(struct ew_guide_head, places_room) == 0, "guide_head.places_room");
 _Static_assert(offsetof(struct ew_guide_head, places) == 4, "guide_head.places");
 _Static_assert(offsetof(struct ew_guide_head, threads_room) == 8, "guide_head.threads_room");
@@ -558,6 +562,10 @@ _Static_assert(offsetof(struct ew_guide_head, seen) == 40, "guide_head.seen");
 _Static_assert(offsetof(struct ew_guide_head, end) == 44, "guide_head.end");
 _Static_assert(offsetof(struct ew_guide_head, asked) == 48, "guide_head.asked");
 _Static_assert(offsetof(struct ew_guide_head, uncovered) == 56, "guide_head.uncovered");
+_Static_assert(offsetof(struct ew_guide_head, looks) == 64, "guide_head.looks");
+_Static_assert(offsetof(struct ew_guide_head, pairs_room) == 68, "guide_head.pairs_room");
+_Static_assert(offsetof(struct ew_guide_head, pairs) == 72, "guide_head.pairs");
+_Static_assert(offsetof(struct ew_guide_head, tired) == 76, "guide_head.tired");
 
 /* What a thread does at its decision points, and who created it. */
 struct ew_guide_thread {
@@ -636,7 +644,7 @@ struct ew_survey_row {
   uint64_t steps; /* How long it was. */
   uint64_t schedule; /* Hash of its schedule. */
   uint64_t out_size; /* Of standard output. [bytes] */
-  uint64_t out_hash; /* FNV-1a, 64 bit. */
+  uint64_t out_hash; /* CRC-32. */
   uint64_t err_size; /* Of standard error. [bytes] */
   uint64_t err_hash; /* Likewise. */
   uint32_t status; /* As wait4 tells it. */

@@ -3,6 +3,7 @@
 //
 // So time never depends on how fast the machine is, a loop that waits for a moment reaches it, and
 // a thread that spins does not keep a sleeping one from its end.
+#include "guide.h"
 #include "input.h"
 
 #include <errno.h>
@@ -105,6 +106,7 @@ EW_EXPORT int clock_gettime(clockid_t clock, struct timespec *result) {
     bool of_cpu = is_of_cpu(clock);
     if (!ew_running || !(is_real(clock) || is_monotonic(clock) || of_cpu))
         return ask_kernel(clock, result);
+    ew_guide_looked();
     int64_t now = ew_now();
     int64_t time = of_cpu ? ew_cpu_time() : nanoseconds(base_of(clock)) + now;
     *result = (struct timespec){time / 1000000000, time % 1000000000};

@@ -9,7 +9,7 @@
 #define PLACE 0x12000000000ul
 
 static struct ew_guide_head *head; // NULL: there is none
-static uint64_t *given, *found;
+static uint64_t *given, *found, *pairs;
 static struct ew_guide_thread *expected, *seen;
 static uint32_t *prefix, *noted;
 static bool leading;
@@ -19,7 +19,7 @@ enum { CUT_OFF = 1, REFUSED };
 
 static uint64_t size_of(const struct ew_guide_head *of) {
     return sizeof *of + 2ul * of->places_room * sizeof *given +
-           2ul * of->threads_room * sizeof *seen +
+           2ul * of->threads_room * sizeof *seen + of->pairs_room * sizeof *pairs +
            ((uint64_t)of->prefix_room + of->noted_room) * sizeof *noted;
 }
 
@@ -28,7 +28,8 @@ static void lay_out(void) {
     found = given + head->places_room;
     expected = (struct ew_guide_thread *)(found + head->places_room);
     seen = expected + head->threads_room;
-    prefix = (uint32_t *)(seen + head->threads_room);
+    pairs = (uint64_t *)(seen + head->threads_room);
+    prefix = (uint32_t *)(pairs + head->pairs_room);
     noted = prefix + head->prefix_room;
 }
 
@@ -62,6 +63,7 @@ void ew_guide_begin(const char *path, bool leads) {
         return;
     head->noted = head->end = 0;
     head->asked = head->uncovered = 0;
+    head->looks = head->tired = 0;
     ew_guide_thread(ew_self, ew_self);
 }
 
@@ -92,6 +94,36 @@ void ew_guide_found(uint64_t place) {
 void ew_guide_uncovered(void) {
     if (leading)
         head->uncovered++;
+}
+
+void ew_guide_tired(void) {
+    if (leading)
+        head->tired++;
+}
+
+void ew_guide_looked(void) {
+    if (leading)
+        head->looks++;
+}
+
+// --- pairs
+
+bool ew_guide_wants_pairs(void) {
+    return leading && head->pairs_room;
+}
+
+#define LOOKS 16 // at slots, before a pair is given up for want of room
+
+void ew_guide_pair(uint64_t sites, unsigned order) {
+    uint64_t key = sites & ~3ul ? sites & ~3ul : 4;
+    for (uint32_t i = 0; leading && i < LOOKS; i++) {
+        uint64_t *slot = &pairs[(sites + i * 4) >> 2 & (head->pairs_room - 1)];
+        if (*slot && (*slot & ~3ul) != key)
+            continue;
+        head->pairs += (*slot & order) == 0;
+        *slot |= key | order;
+        return;
+    }
 }
 
 // --- threads

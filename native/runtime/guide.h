@@ -16,6 +16,13 @@ const uint64_t *ew_guide_places(uint32_t *count);
 void ew_guide_found(uint64_t place);
 void ew_guide_uncovered(void); // an access was no decision point, and perhaps should have been
 
+void ew_guide_tired(void);  // a place is no decision point any more
+void ew_guide_looked(void); // the program, at a clock
+
+// Two sites of different threads, hashed together, came in this order: 1 or 2.
+bool ew_guide_wants_pairs(void);
+void ew_guide_pair(uint64_t sites, unsigned order);
+
 // A decision point of the thread; `contested`: more than one may go on.
 void ew_guide_point(const struct ew_thread *thread, enum ew_why why, bool contested);
 void ew_guide_thread(const struct ew_thread *thread, const struct ew_thread *creator);

@@ -52,6 +52,7 @@ static const struct {
     {"family", offsetof(struct ew_options, family)},
     {"given", offsetof(struct ew_options, given)},
     {"guide", offsetof(struct ew_options, guide)},
+    {"trace-also", offsetof(struct ew_options, trace.also)},
 };
 
 static void put(struct ew_options *options, size_t offset, size_t size, uint64_t value) {

@@ -59,7 +59,7 @@ static uint64_t mix(uint64_t word) { // splitmix64
 static uint64_t place_of(uintptr_t pc) {
     struct sought sought = {.pc = pc, .offset = pc};
     dl_iterate_phdr(look_into, &sought);
-    return (mix(sought.file + mix(sought.offset)) & ~4095ul) | (sought.offset & 4095);
+    return (mix(sought.file + mix(sought.offset)) & EW_PLACE_HASH) | (sought.offset & 4095);
 }
 
 // --- the set
@@ -102,8 +102,10 @@ bool ew_place_is_tired(uintptr_t pc) {
 bool ew_place_decides(uintptr_t pc) {
     if (ew_place_is_tired(pc))
         return false;
-    if (++decisions[pc & 4095] == TIRED)
+    if (++decisions[pc & 4095] == TIRED) {
         ew_places_bits[(pc >> 6) & 63] &= ~(1ul << (pc & 63));
+        ew_guide_tired();
+    }
     return true;
 }
 

@@ -2,13 +2,15 @@
 // Shared places: where in the code accesses were seen to race, in this run or an earlier one.
 //
 // A place is a return address of a hook, by its file and its offset in there:
-//     63..12 hash of file and offset | 11..0 offset
+//     35..12 hash of file and offset | 11..0 offset
 // The lowest bits are those of the address itself, wherever the file lies. So most addresses are
-// known not to be among them by one bit.
+// known not to be among them by one bit. It is short because tokens hold places.
 #ifndef EITHERWAY_PLACES_H
 #define EITHERWAY_PLACES_H
 
 #include "runtime.h"
+
+#define EW_PLACE_HASH 0xFFFFFF000ul
 
 EW_DATA uint64_t ew_places_bits[64]; // by the lowest twelve bits of the address
 EW_DATA bool ew_places_any;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork, exec and their kin, called by any thread.
+#include "bare.h"
 #include "clocks.h"
 #include "descriptors.h"
 #include "family.h"
@@ -286,6 +287,8 @@ EW_EXPORT int posix_spawnp(pid_t *child, const char *file,
 EW_EXPORT _Noreturn void _exit(int status) {
     if (LIKELY(ew_running))
         ew_point(EW_WHY_SYNC);
+    if (ew_bare_failed())
+        status = EW_BARE_STATUS;
     ew_family_ended(0, (status & 0xFF) << 8);
     ew_trace_finish();
     for (;;)

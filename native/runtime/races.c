@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "races.h"
+#include "bare.h"
 #include "family.h"
 #include "places.h"
 
@@ -49,6 +50,15 @@ static bool is_new(struct key key) {
 
 // --- rows
 
+// In memory that others see, or only here; NULL: there is no more room.
+static struct ew_found_row *fresh_row(void) {
+    static struct ew_found_row own;
+    if (!ew_bare)
+        return ew_family_row();
+    own = (struct ew_found_row){0};
+    return &own;
+}
+
 extern char __executable_start[] __attribute__((weak, visibility("hidden")));
 
 static void tell(const struct ew_access *access, unsigned kind, uint32_t past_thread,
@@ -58,7 +68,7 @@ static void tell(const struct ew_access *access, unsigned kind, uint32_t past_th
         ew_family_found_again();
         return;
     }
-    struct ew_found_row *row = ew_family_row();
+    struct ew_found_row *row = fresh_row();
     if (!row)
         return;
     row->step = ew_step_number();
@@ -72,6 +82,8 @@ static void tell(const struct ew_access *access, unsigned kind, uint32_t past_th
     row->op = access->op;
     row->past_op = (uint8_t)past_op;
     row->kind = (uint8_t)kind; // last: then it is whole
+    if (ew_bare)
+        ew_bare_tell(row);
 }
 
 void ew_race(const struct ew_access *access, uint32_t entry, unsigned past_op) {
@@ -88,7 +100,7 @@ void ew_used_after_free(const struct ew_access *access) {
 }
 
 void ew_deadlocked(const struct ew_thread *waiting) {
-    struct ew_found_row *row = ew_family_row();
+    struct ew_found_row *row = fresh_row();
     if (!row)
         return;
     row->step = ew_step_number();
@@ -98,6 +110,8 @@ void ew_deadlocked(const struct ew_thread *waiting) {
     row->thread = waiting->id;
     row->op = (uint8_t)waiting->wants.op;
     row->kind = EW_FOUND_DEADLOCK;
+    if (ew_bare)
+        ew_bare_tell(row);
 }
 
 void ew_freed_wrongly(const void *block, const void *pc, unsigned kind) {

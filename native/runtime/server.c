@@ -4,6 +4,7 @@
 // It stands before the first constructor, so a run sees everything from its beginning. The fork is
 // the bare system call: libc does not know of it, and its threads' control blocks stay as they are.
 #include "server.h"
+#include "crc32.h"
 #include "family.h"
 #include "guide.h"
 
@@ -241,13 +242,11 @@ static void rewind_all(const struct request *request) {
 // Size and hash of what was written, which is then forgotten.
 static void take_output(int descriptor, uint64_t *size, uint64_t *hash) {
     EW_LARGE static uint8_t buffer[1 << 16];
-    *size = 0;
-    *hash = 0xCBF29CE484222325u; // FNV-1a
+    *size = *hash = 0;
     for (long got;
          (got = raw6(SYS_pread64, descriptor, (long)buffer, sizeof buffer, (long)*size, 0, 0)) > 0;
          *size += (uint64_t)got)
-        for (long i = 0; i < got; i++)
-            *hash = (*hash ^ buffer[i]) * 0x100000001B3u;
+        *hash = ew_crc32((uint32_t)*hash, buffer, (size_t)got);
     if (*size)
         raw3(SYS_ftruncate, descriptor, 0, 0);
 }

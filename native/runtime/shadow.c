@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shadow.h"
+#include "pairs.h"
 #include "past.h"
 #include "races.h"
 #include "readers.h"
@@ -303,8 +304,10 @@ bool ew_shadow_filtered;
 void ew_shadow_look(unsigned op, const void *address, size_t size, const void *pc) {
     struct ew_access access = {(uintptr_t)address, size, (uintptr_t)pc, (uint8_t)op, false};
     bool decides = ew_is_contested(&access);
-    if (UNLIKELY(decides))
+    if (UNLIKELY(decides)) {
         ew_point_at(EW_WHY_PLACE, op, address, size);
+        ew_pair(address, pc, op != EW_OP_LOAD);
+    }
     if (UNLIKELY(ew_shadow_filtered))
         ew_detect_access(op, address, size, pc);
     else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runtime takes over before any constructor of the program or its libraries runs; the run that
 // is scheduled and recorded begins with the program's own.
+#include "bare.h"
 #include "binding.h"
 #include "descriptors.h"
 #include "family.h"
@@ -8,6 +9,7 @@
 #include "input.h"
 #include "libc.h"
 #include "options.h"
+#include "pairs.h"
 #include "pids.h"
 #include "places.h"
 #include "runtime.h"
@@ -40,6 +42,8 @@ static _Noreturn void leave(const char *who, const char *what, int status) {
     say(what);
     say("\n");
     ew_trace_finish();
+    if (ew_bare_failed())
+        status = EW_BARE_STATUS;
     ew_family_ended(0, status << 8);
     raw1(SYS_exit_group, status);
     __builtin_unreachable();
@@ -117,8 +121,10 @@ void ew_begin(void) {
     ew_random_begin();
     if (options.until)
         ew_schedule_until = options.until;
-    if (options.detect)
+    ew_bare = !options.is_told;
+    if (options.detect || ew_bare)
         ew_detect();
+    ew_pairs_begin();
     if (options.trace.directory >= 0)
         ew_trace_start(&options.trace);
     ew_scheduler_begin(options.scheduler, options.seed, &options.tuning);

@@ -2,6 +2,7 @@
 // What happens is told to whoever watches: the detection of races, the tracer, or both.
 #include "clocks.h"
 #include "objects.h"
+#include "pairs.h"
 #include "races.h"
 #include "shadow.h"
 #include "tsan_annotations.h"
@@ -11,6 +12,8 @@ bool ew_watched, ew_detecting;
 void ew_tell_order(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
     if (ew_detecting)
         ew_clocks_event(op, flags, object);
+    if (op == EW_OP_ACQUIRE && !(flags & (EW_FLAG_FAILED | EW_FLAG_BLOCKED)))
+        ew_pair(object, pc, !(flags & EW_FLAG_SHARED));
     if (ew_tracing) {
         ew_object_at(object);
         ew_trace(op, flags, object, size, pc);
@@ -50,6 +53,7 @@ void ew_tell_atomic(unsigned op, const void *object, size_t size, const void *pc
         order = __ATOMIC_RELAXED;
     if (ew_detecting) {
         struct ew_access access = {(uintptr_t)object, size, (uintptr_t)pc, (uint8_t)op, true};
+        ew_pair(object, pc, op != EW_OP_LOAD);
         ew_clocks_acquire(op, object, order);
         ew_shadow_access(&access);
         ew_clocks_release(op, object, order);

@@ -22,6 +22,45 @@ uint32_t ew_trace_position(void) {
 
 // --- which plain accesses come here
 
+#define RANGES_MAX 65
+static struct range {
+    uint64_t low, high;
+} ranges[RANGES_MAX];
+static uint32_t range_count;
+
+static bool in_ranges(uintptr_t address, size_t size) {
+    for (uint32_t i = 0; i < range_count; i++)
+        if (address < ranges[i].high && address + size > ranges[i].low)
+            return true;
+    return false;
+}
+
+static uint64_t number_at(const char **text) {
+    uint64_t value = 0;
+    for (; **text >= '0' && **text <= '9'; ++*text)
+        value = value * 10 + (uint64_t)(**text - '0');
+    return value;
+}
+
+static void add_range(uint64_t low, uint64_t high, uint64_t origin) {
+    if (range_count == RANGES_MAX)
+        ew_cannot("EITHERWAY_OPTIONS: a trace of so many ranges cannot be taken");
+    ranges[range_count++] = (struct range){low + origin, high + origin};
+}
+
+static void read_ranges(uint64_t origin) {
+    range_count = 0;
+    add_range(asked.low, asked.high, origin);
+    for (const char *at = asked.also; at && *at; at += *at == ',') {
+        uint64_t low = number_at(&at);
+        if (*at++ != '-')
+            ew_cannot("EITHERWAY_OPTIONS: ranges are LOW-HIGH,LOW-HIGH");
+        add_range(low, number_at(&at), origin);
+        if (*at && *at != ',')
+            ew_cannot("EITHERWAY_OPTIONS: ranges are LOW-HIGH,LOW-HIGH");
+    }
+}
+
 static bool in_window(uint64_t step) {
     return step >= asked.from && step < asked.until;
 }
@@ -174,7 +213,7 @@ void ew_trace_fence(int order, const void *pc) {
 }
 
 static bool is_asked_for(uintptr_t address, size_t size) {
-    return asked.depth > EW_TRACE_SYNC && address < asked.high && address + size > asked.low;
+    return asked.depth > EW_TRACE_SYNC && in_ranges(address, size);
 }
 
 void ew_trace_access(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
@@ -198,7 +237,7 @@ void ew_trace_free(const void *block, size_t size, const void *pc, bool orders) 
 // Told at any step up to the last: an operation may touch what came to be long before.
 void ew_trace_block(enum ew_memory what, const void *start, size_t size, const void *pc) {
     uintptr_t address = (uintptr_t)start;
-    if (ew_step_number() >= asked.until || address >= asked.high || address + size <= asked.low)
+    if (ew_step_number() >= asked.until || !in_ranges(address, size))
         return;
     struct ew_thread_memory row = {.address = address,
                                    .size = size,
@@ -262,23 +301,22 @@ static void tell_first_regions(void) {
 }
 
 static void tell_asked(void) {
-    struct ew_thread_asked row = {.depth = asked.depth,
-                                  .frames = asked.frames,
-                                  .from = asked.from,
-                                  .until = asked.until,
-                                  .low = asked.low,
-                                  .high = asked.high};
-    ew_trace_row(&ew_trace_names, EW_BLOCK_THREAD_ASKED, &row);
+    for (uint32_t i = 0; i < range_count; i++) {
+        struct ew_thread_asked row = {.depth = asked.depth,
+                                      .frames = asked.frames,
+                                      .from = asked.from,
+                                      .until = asked.until,
+                                      .low = ranges[i].low,
+                                      .high = ranges[i].high};
+        ew_trace_row(&ew_trace_names, EW_BLOCK_THREAD_ASKED, &row);
+    }
 }
 
 void ew_trace_start(const struct ew_trace_request *request) {
     asked = *request;
     ew_trace_files_begin(asked.directory);
     uint64_t program = ew_trace_modules();
-    if (asked.relative) {
-        asked.low += program;
-        asked.high += program;
-    }
+    read_ranges(asked.relative ? program : 0);
     tell_asked();
     tell_first_regions();
     ew_sites_start(asked.frames);

@@ -14,6 +14,7 @@ struct ew_trace_request {
     uint32_t frames;      // callers to tell of each operation
     uint64_t from, until; // steps
     uint64_t low, high;   // of the addresses whose plain accesses are told
+    const char *also;     // more of those, "LOW-HIGH,LOW-HIGH"; or NULL
     bool relative;        // those are counted from where the program lies
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compiler's calls before each plain access, and at each function's entry and exit.
+#include "pairs.h"
 #include "past.h"
 
 int64_t ew_accesses_left = INT64_MIN / 2; // until there is a shadow, no hook looks at it
@@ -37,6 +38,8 @@ static EW_COLD void decide(unsigned op, const void *address, size_t size, const 
     bool shared = ew_detecting && ew_is_contested(&access);
     if (!ew_access_due() && shared)
         ew_point_at(EW_WHY_PLACE, op, address, size);
+    if (shared)
+        ew_pair(address, pc, op != LOAD);
     if (ew_watched)
         ew_tell_access(op, address, size, pc);
     if (shared)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program says to whoever reports, and asks about reports: these are made outside of it.
 #include "tsan_reports.h"
+#include "bare.h"
 #include "input.h"
+#include "stream.h"
 
 #include <string.h>
 
@@ -36,12 +38,12 @@ void ew_reports_begin(void) {
     __tsan_on_initialize();
 }
 
-#define FAILED 66 // as libtsan's default
-
+// Streams are flushed later than this, by libc.
 __attribute__((destructor)) static void finalize(void) {
-    if (__tsan_on_finalize(0)) {
+    if (__tsan_on_finalize(ew_bare_failed())) {
+        ew_flush_all();
         ew_trace_finish();
-        raw1(SYS_exit_group, FAILED);
+        raw1(SYS_exit_group, EW_BARE_STATUS);
     }
 }
 

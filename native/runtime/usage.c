@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much has been used: time as the virtual clock has it, the rest as the kernel says.
+#include "guide.h"
 #include "input.h"
 
 #include <dlfcn.h>
@@ -13,6 +14,7 @@
 #define TICK 10000000 // nanoseconds: sysconf(_SC_CLK_TCK) is 100
 
 EW_EXPORT clock_t clock(void) {
+    ew_guide_looked();
     ew_now();
     return (clock_t)(ew_cpu_time() / (1000000000 / CLOCKS_PER_SEC));
 }
@@ -43,6 +45,7 @@ EW_EXPORT int getrusage(__rusage_who_t who, struct rusage *used) {
     }
     ew_input(EW_INPUT_DATA, used, sizeof *used, sizeof *used);
     if (ew_running && who != RUSAGE_CHILDREN) {
+        ew_guide_looked();
         int64_t time = ew_cpu_time();
         used->ru_utime = (struct timeval){time / 1000000000, time % 1000000000 / 1000};
         used->ru_stime = (struct timeval){0, 0};

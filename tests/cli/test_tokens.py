@@ -2,6 +2,7 @@
 """Tokens, drivers, sandboxes and verification, typed as a person would type them."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -56,9 +57,40 @@ def test_a_token_names_a_run(folder: Path) -> None:
     assert "--scheduler random-walk --seed 4" in again.stderr
 
 
+def amount(done: Done) -> str:
+    (found,) = re.findall(r"[0-9,]+ steps with [0-9,]+ decisions", done.stderr)
+    return str(found)
+
+
+def test_whoever_has_the_build_has_the_run_that_showed_a_finding(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Once without shared places, and once with those that the first check has found."""
+    mine, yours = tmp_path / "mine", tmp_path / "yours"
+    for there in (mine, yours):
+        there.mkdir()
+        shutil.copy(folder / "bank", there / f"{there.name}-bank")
+    for found in (False, True):
+        for recording in mine.glob(".eitherway/recordings/*"):
+            shutil.rmtree(recording)
+        words = ("--stop-at-first", "--schedules", "30", "--jobs", "1")
+        done = eitherway(mine, "check", *words, "--", "./mine-bank")
+        (text,) = re.findall(r"token of the first: (\S+)", done.stderr)
+        (name,) = re.findall(r"next: eitherway replay (\S+)", done.stderr)
+        assert bool(parse(text).places) == found
+        first = eitherway(mine, "replay", name)
+        again = eitherway(yours, "replay", text, "--", "./yours-bank")
+        assert first.returncode == again.returncode == 0
+        assert (again.stdout, amount(again)) == (first.stdout, amount(first))
+    assert (
+        eitherway(yours, "replay", text.replace("@", "@A"), "--", "./yours-bank").returncode == 65
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "code", "said"),
     [
+        (lambda token: {"places": "AAAA"}, 65, "the places of the token make no sense"),
         (lambda token: {"tool": "9.9"}, 65, f"of EitherWay 9.9, this is {__version__}"),
         (lambda token: {"build": "0" * 12}, 65, "is of build 000000000000"),
         (lambda token: {"world": "processes"}, 69, "processes world"),

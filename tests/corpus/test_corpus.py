@@ -17,6 +17,8 @@ MORE = {"paper_apache_45605": 3000}  # what is rarely met
 # A run that hangs is waited for: as few as show it, and not for long.
 OPTIONS = {"paper_pfscan": ("--schedules", "100", "--timeout", "1")}
 NOT_YET = {
+    "cpp_shared_ptr_wrong": "true, and not among what may be told: the copy ends in line 15, where "
+    "its count races too",
     "paper_pbzip2": "a mutex that is unlocked after it was given back is not looked at",
 }
 

@@ -13,6 +13,7 @@ from eitherway.model.identity import identified
 from eitherway.model.words import Kind, World
 from eitherway.recording.store import CHECKED, Store
 from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.policies import Turn
 
 PROGRAM = "/bin/true"  # any ELF file has what a build is known by
@@ -49,6 +50,23 @@ def test_what_cannot_be_read_is_nothing_known(tmp_path: Path, data: bytes) -> No
     (path,) = (store.root / CHECKED).iterdir()
     path.write_bytes(data)
     assert Known(launch(), store).names == ()
+
+
+def test_places_are_known_by_the_build_whatever_its_arguments_are(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    Known(launch(), store).add_places(Places.of([5]))
+    Known(launch("-x"), store).add_places(Places.of([7]))
+    assert Known(launch(stdin=b"x"), store).places == Places.of([5, 7])
+    assert Known(Launch(("/bin/false",), "/", {}, b""), store).places == NOWHERE
+
+
+@pytest.mark.parametrize("data", [b"x", b"\xff", b"AAAAAB" * 2, b"AAAAAA" * 5000])
+def test_places_that_cannot_be_read_are_none(tmp_path: Path, data: bytes) -> None:
+    store = Store(tmp_path / "store")
+    Known(launch(), store).add_places(Places.of([5]))
+    (path,) = (store.root / CHECKED).iterdir()
+    path.write_bytes(data)
+    assert Known(launch(), store).places == NOWHERE
 
 
 def test_findings_are_merged_with_those_of_earlier_searches(tmp_path: Path) -> None:

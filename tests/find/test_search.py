@@ -1,25 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """A search finds what schedules show, and nothing where everything is ordered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from eitherway.find.confirm import Tracer
+from eitherway.find.endings import How
 from eitherway.find.search import Budget, Progress, Search
+from eitherway.find.space import Space
 from eitherway.model.finding import Finding
 from eitherway.model.words import Kind
 from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
+from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.build import build
 from eitherway.worlds.threads.course import Plan
+from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.launch import Launch
-from eitherway.worlds.threads.policies import turns
+from eitherway.worlds.threads.policies import DEPTH_FIRST, MIX, Turn, chosen, turns
 from eitherway.worlds.threads.recorded import load
 from eitherway.worlds.threads.run import run
 
+PROGRAMS = Path(__file__).parent / "programs"
 SCHEDULES = 60
+SEEDED = [turn for turn in MIX if turn.policy != DEPTH_FIRST]
 Find = Callable[..., Progress]
 
 
@@ -30,17 +37,23 @@ def find(tmp_path_factory: pytest.TempPathFactory) -> Find:
 
     @cache
     def built(name: str) -> str:
-        build(Path(__file__).parent / "programs" / f"{name}.c", folder / name)
+        build(PROGRAMS / f"{name}.c", folder / name)
         return str(folder / name)
 
     def searched(
-        name: str, *arguments: str, seed: int = 0, timeout: float = 60.0, jobs: int = 1
+        name: str,
+        *arguments: str,
+        seed: int = 0,
+        timeout: float = 60.0,
+        jobs: int = 1,
+        mix: Sequence[Turn] = SEEDED,
+        schedules: int = SCHEDULES,
     ) -> Progress:
         launch = Launch.here([built(name), *arguments])
         plan = Plan(timeout=timeout)
         store = Store(folder / "store")
         with Search(launch, store, plan=plan, fixed=False, jobs=jobs) as search:
-            return search.run(turns(seed), Budget(SCHEDULES), lambda _: None)
+            return search.run(turns(seed, mix), Budget(schedules), lambda _: None)
 
     return searched
 
@@ -143,3 +156,78 @@ def test_a_race_in_a_forked_process_is_told_with_what_is_known(find: Find) -> No
     (side,) = finding.operations
     assert side.place.function == "add"
     assert "check that program by itself" in finding.reason
+
+
+# --- all schedules, one after the other
+
+ALL = 5000  # schedules: more than there are
+
+
+def depth_first(bound: int | None = None) -> list[Turn]:
+    return [chosen(DEPTH_FIRST if bound is None else f"{DEPTH_FIRST}:bound={bound}")]
+
+
+@pytest.mark.parametrize("mix", [MIX, depth_first()], ids=["mix", "alone"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_search_ends_when_there_is_nothing_else_to_run(
+    find: Find, jobs: int, mix: Sequence[Turn]
+) -> None:
+    progress = find("endings", "code", jobs=jobs, mix=mix, schedules=ALL)
+    assert progress.exhausted
+    assert progress.schedules < ALL
+    assert progress.space.startswith("all ")
+    assert "preemption" not in progress.space
+    assert "exit status 7" in only(progress).consequence
+
+
+def test_what_all_schedules_show_is_told_with_its_evidence(find: Find) -> None:
+    finding = only(find("race", mix=depth_first(1), schedules=ALL))
+    assert {side.place.function for side in finding.operations} == {"careful", "careless"}
+    with Recording.open(finding.evidence) as recording:
+        recorded = load(recording)
+    assert run(recorded.launch, replay=recorded.ran).differences(recorded.ran) == []
+
+
+def test_a_deadlock_of_all_schedules_is_one(find: Find) -> None:
+    progress = find("deadlock", mix=depth_first(), schedules=ALL)
+    assert told(progress) == {(Kind.DEADLOCK, "a")}
+    assert {ending.how for ending in progress.endings.count} == {How.EXIT, How.DEADLOCK}
+    assert {ending.code for ending in progress.endings.count} == {0}
+
+
+def test_a_run_that_was_cut_off_is_none_of_the_program(tmp_path: Path) -> None:
+    build(PROGRAMS / "endings.c", tmp_path / "endings")
+    launch = Launch.here([str(tmp_path / "endings"), "always"])
+    with Sandbox(require=()) as box, Explorer(launch, box) as explorer:
+        space = Space(explorer, Tracer(explorer, fixed=False), limit=2)
+        assert list(space.runs(Turn(DEPTH_FIRST, range(9), {"bound": 0}))) == []
+        assert space.over
+        assert not space.exhausted
+        assert "some came to the limit of 2 decisions" in space.words()
+
+
+def test_a_bound_ends_the_search_without_a_word_of_the_others(find: Find) -> None:
+    progress = find("endings", "code", mix=depth_first(0), schedules=ALL)
+    assert not progress.exhausted
+    assert progress.space.endswith("schedules with at most 0 preemptions were run")
+
+
+def test_too_few_schedules_are_not_said_to_be_all(find: Find) -> None:
+    progress = find("endings", "code", mix=depth_first(), schedules=3)
+    assert progress.schedules == 3
+    assert not progress.exhausted
+    assert progress.space == "not even all schedules without a preemption were run"
+
+
+def test_what_cannot_be_counted_is_said_and_others_go_on(find: Find) -> None:
+    progress = find("forks", mix=MIX, schedules=300)
+    assert not progress.exhausted
+    assert "may not be all: the program has several processes" in progress.space
+    assert progress.schedules > 100
+
+
+def test_pairs_of_operations_are_seen_in_both_orders(find: Find) -> None:
+    once = find("endings", "code", mix=depth_first(0), schedules=1)
+    assert (once.coverage.both, once.coverage.pairs) == (0, 2)  # store and store, store and load
+    every = find("endings", "code", mix=depth_first(), schedules=ALL)
+    assert str(every.coverage) == "1 of 2 pairs seen in both orders"

@@ -19,6 +19,7 @@ TOKENS = st.builds(
     scheduler=NAMES,
     seed=st.integers(0, 2**64 - 1),
     options=st.dictionaries(NAMES, st.integers(0, 2**64), max_size=3),
+    places=st.none() | st.from_regex("[0-9A-Za-z_-]*", fullmatch=True),
     world=st.sampled_from(World),
     tool=st.sampled_from(["0.1.0", "1.2.3rc1", "2.0.0+local.4"]),
 )
@@ -39,10 +40,11 @@ def test_what_is_written_is_read(token: Token) -> None:
     again = parse(text)
     assert str(again) == text
     assert again.build == token.build[:BUILD]
-    assert (again.seed, again.scheduler, again.options) == (
+    assert (again.seed, again.scheduler, again.options, again.places) == (
         token.seed,
         token.scheduler,
         token.options,
+        token.places,
     )
 
 

@@ -39,11 +39,13 @@ class Searched:
     def __init__(self, server: Server, limit: int = 1000) -> None:
         self.server = server
         self.search = Search(self._run, self._sides, limit=limit)
-        self.outcomes: Counter[str] = Counter()  # of the last bound
+        self.outcomes: Counter[str] = Counter()  # since the last beginning
         self.passes: list[Pass] = []
         self.traced = 0
 
     def _run(self, guidance: Guidance) -> Ran:
+        if not guidance.prefix:
+            self.outcomes.clear()
         return self.server.run(scheduler=SCHEDULER, guidance=guidance, detect=True)
 
     def _sides(self, ran: Ran) -> Places:
@@ -56,13 +58,11 @@ class Searched:
         return places_of(events, {number for race in races for number in race.operations})
 
     def all(self, bounds: range = ENOUGH) -> Pass:
-        seen: Counter[str] = Counter()
         for item in growing(self.search, bounds):
             if isinstance(item, Pass):
                 self.passes.append(item)
-                self.outcomes, seen = seen, Counter()
             else:
-                seen[item.out.beginning.decode()[:-1]] += 1
+                self.outcomes[item.out.beginning.decode()[:-1]] += 1
         return self.passes[-1]
 
 
@@ -190,7 +190,12 @@ def test_a_run_that_does_not_end_is_cut_off(program: Program) -> None:
     with searched(program("small_spaces"), "atomics", "3", "3", limit=4) as it:
         done = it.all(range(1))
         assert not done.complete
-        assert "which may not be all: 1 came to the limit of decisions" in done.words()
+        assert "which may not be all: some came to the limit of 4 decisions" in done.words()
+
+
+def test_accesses_that_come_too_often_are_a_doubt(program: Program) -> None:
+    with searched(program("small_spaces"), "often", "2100", "1", limit=10_000) as it:
+        assert it.all(range(1)).doubts == ("some accesses came too often to decide at each",)
 
 
 def test_several_processes_are_not_searched_as_a_whole(program: Program) -> None:
@@ -206,6 +211,40 @@ def test_a_choice_that_cannot_be_taken_is_told(program: Program) -> None:
         search = Search(lambda _: it.server.run(scheduler=SCHEDULER, guidance=bent), it._sides)
         with pytest.raises(Unavailable, match="does not repeat"):
             next(search.bounded(0))
+
+
+def test_a_program_that_looks_at_the_clock_may_do_other_things(program: Program) -> None:
+    with searched(program("small_spaces"), "timed") as it:
+        done = it.all()
+        assert not done.others
+        assert done.doubts == ("the program looks at the clock, which may go otherwise",)
+
+
+@pytest.mark.parametrize(
+    ("what", "doubt"),
+    [
+        ("random", "what comes from outside is not the same every time"),
+        ("deadline", "deadlines passed while threads ran"),
+        ("pid", ""),
+        ("pipe", ""),
+    ],
+)
+def test_what_comes_from_elsewhere_is_a_doubt(program: Program, what: str, doubt: str) -> None:
+    with searched(program("from_elsewhere"), what) as it:
+        done = it.all(range(2))
+        assert doubt in done.doubts if doubt else not done.doubts
+
+
+def test_what_others_learn_begins_the_search_again(program: Program) -> None:
+    with searched(program("small_spaces"), "plain", "1", "1") as it:
+        places = it.all().places
+        other = Searched(it.server)
+        runs = other.search.bounded(0)
+        next(runs)
+        assert other.search.learn(places)
+        assert not other.search.learn(places)
+        assert other.all().schedules == it.passes[-1].schedules
+        assert not other.traced
 
 
 @pytest.mark.parametrize("arguments", [("timed",), ("plain", "1", "1"), ("locked", "1", "1")])

@@ -5,12 +5,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from eitherway.errors import UsageError
+from eitherway.find.ways import Way, token_of
+from eitherway.recording.token import parse
 from eitherway.worlds.threads.build import build
 from eitherway.worlds.threads.guide import PLACES_ROOM, Guidance, Shown
 from eitherway.worlds.threads.launch import Launch
-from eitherway.worlds.threads.places import NOWHERE, Places, place
+from eitherway.worlds.threads.places import BITS, NOWHERE, Places, place
 from eitherway.worlds.threads.run import Ran, run
 from eitherway.worlds.threads.server import Server
 
@@ -53,17 +57,25 @@ def same(one: Ran, other: Ran) -> bool:
 # --- the set
 
 
-def test_a_set_has_a_name_that_says_how_many_and_which() -> None:
-    one, other = Places.of([5, 7]), Places.of([7, 5, 5])
-    assert one.name == other.name
-    assert one.name.startswith("2-")
-    assert (one | Places.of([9])).name != Places.of([5, 8, 9]).name
-    assert NOWHERE.name == "0"
+@given(st.sets(st.integers(0, 2**BITS - 1), max_size=20))
+def test_a_set_is_what_its_name_says(numbers: set[int]) -> None:
+    places = Places.of(numbers)
+    assert len(places.name) == 6 * len(numbers)
+    assert Places.named(places.name) == places
+
+
+@pytest.mark.parametrize(
+    "name", ["x", "AAAAAB" * 2, "AAAAABAAAAAA"[::-1] + "AAAAAA", "AAAA+B", "AAAAA="]
+)
+def test_what_is_no_name_of_a_set_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        Places.named(name)
 
 
 def test_the_number_of_a_place_keeps_the_lowest_bits_of_its_address() -> None:
     assert place("", 0x1234) & 0xFFF == 0x234
     assert len({place("", 0x1234), place("libx.so", 0x1234), place("", 0x2234)}) == 3
+    assert all(place("", offset) < 2**BITS for offset in range(0, 1 << 20, 4099))
 
 
 def test_more_places_than_a_run_can_be_told_are_refused() -> None:
@@ -129,6 +141,25 @@ def test_seed_and_places_name_a_schedule_served_or_not(
         bare = run(bank, seed=seed, scheduler=scheduler, guidance=guidance, detect=True)
         assert same(one, two)
         assert same(one, bare)
+
+
+@pytest.mark.parametrize("scheduler", ["random-walk", "round-robin", "pct", "pos"])
+def test_a_token_holds_all_that_names_a_schedule(
+    bank: Launch, server: Server, scheduler: str
+) -> None:
+    guidance = guided(server)
+    token = parse(str(token_of(Way(scheduler, 7, guidance), "0123456789ab")))
+    first = server.run(seed=7, scheduler=scheduler, guidance=guidance, detect=True)
+    told = Guidance(Places.named(str(token.places)), tuning=token.options)
+    again = run(bank, seed=token.seed, scheduler=token.scheduler, guidance=told, detect=True)
+    assert same(first, again)
+
+
+def test_what_needs_more_than_a_word_has_no_token() -> None:
+    many = Guidance(Places.of(range(33)))
+    assert token_of(Way("pos", 1, many), "01") is None
+    assert token_of(Way("surw", 1), "01") is None
+    assert token_of(Way("depth-first", 1), "01") is None
 
 
 @pytest.mark.parametrize("scheduler", POLICIES)

@@ -10,10 +10,18 @@ import pytest
 from eitherway.errors import UsageError
 from eitherway.worlds.threads.guide import THREAD, Shown
 from eitherway.worlds.threads.places import Places
-from eitherway.worlds.threads.policies import MIX, POLICIES, Interesting, Turn, chosen, turns
+from eitherway.worlds.threads.policies import (
+    DEPTH_FIRST,
+    MIX,
+    POLICIES,
+    Interesting,
+    Turn,
+    chosen,
+    turns,
+)
 
 SCHEDULERS = Path(__file__).parents[2] / "native/runtime/schedulers"
-NOT_CHOSEN = {"replay", "depth-first"}  # they need a run to follow, or a search around them
+NOT_CHOSEN = {"replay"}  # it needs a run to follow
 
 
 def measured(*rows: tuple[int, int, int]) -> Shown:
@@ -44,6 +52,8 @@ def test_no_schedule_comes_twice_and_batches_grow_to_their_size() -> None:
     seen: set[int] = set()
     sizes = []
     for turn in islice(turns(3, size=2, most=8), 1, 60):
+        if turn.policy == DEPTH_FIRST:
+            continue
         assert not seen & set(turn.seeds)
         seen |= set(turn.seeds)
         sizes.append(len(turn.seeds))
@@ -80,6 +90,7 @@ def test_surw_counts_everything_where_nothing_of_the_kind_is(
 def test_a_person_names_a_policy_and_its_parameters() -> None:
     assert chosen("pos") == Turn("pos", range(0))
     assert chosen("pct:depth=4") == Turn("pct", range(0), {"depth": 4})
+    assert chosen("depth-first:bound=0") == Turn(DEPTH_FIRST, range(0), {"bound": 0})
 
 
 @pytest.mark.parametrize(
@@ -94,6 +105,7 @@ def test_a_person_names_a_policy_and_its_parameters() -> None:
         ("pct:depth=0", "pct: depth is a number from 1 to 64"),
         ("pct:depth=65", "pct: depth is a number from 1 to 64"),
         ("pct:depth=-1", "pct: depth is a number"),
+        ("depth-first:bound=65", "depth-first: bound is a number from 0 to 64"),
         ("surw:interesting=8", "surw: interesting is a number from 1 to 7"),
     ],
 )

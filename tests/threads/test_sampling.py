@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each policy does what its theory promises; the seeds are fixed, and so are the results."""
 
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,11 +21,8 @@ CRITICAL = {1: 10.83, 2: 13.82, 3: 16.27, 4: 18.47, 5: 20.52, 6: 22.46, 9: 27.88
 
 
 def hash_of(text: str) -> int:
-    """As the rows of a survey have it: FNV-1a."""
-    value = 0xCBF29CE484222325
-    for byte in text.encode():
-        value = (value ^ byte) * 0x100000001B3 % 2**64
-    return value
+    """As the rows of a survey have it."""
+    return zlib.crc32(text.encode())
 
 
 def outcomes(

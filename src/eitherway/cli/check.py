@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="only schedules of this policy: random-walk, pct, pos, surw, round-robin; pct:depth=3 "
-        "gives a parameter (may be repeated; default: a mix)",
+        help="only schedules of this policy: random-walk, pct, pos, surw, round-robin, "
+        "depth-first; pct:depth=3 gives a parameter (may be repeated; default: a mix)",
     )
     parser.add_argument(
         "--jobs",
@@ -88,18 +88,24 @@ def run(args: argparse.Namespace) -> int:
     known = Known(launch, store)
     mix = [chosen(text) for text in args.scheduler] or MIX
     with (
-        Search(launch, store, plan=course, fixed=fixed, jobs=args.jobs) as search,
+        Search(
+            launch, store, plan=course, fixed=fixed, jobs=args.jobs, places=known.places
+        ) as search,
         Line() as line,
     ):
         search.again(known.runs())
         progress = search.run(turns(args.seed, mix), budget, lambda now: line.show(_short(now)))
     known.add(search.recordings)
+    known.add_places(progress.places)
     result = _deliver(plan, progress, _notes(progress, program))
     if result.findings:
         count = saved.add(store, result.findings)
         kept = "1 finding is kept" if count == 1 else f"{count} findings are kept"
         output.say(f"{kept}; `eitherway races` lists them")
-        output.say(f"next: {result.findings[0].replay}")
+        first = result.findings[0]
+        if token := progress.tokens.get(first.id):
+            output.say(f"token of the first: {token}")
+        output.say(f"next: {first.replay}")
     return result.exit_code
 
 
@@ -107,7 +113,7 @@ def _short(progress: "Progress") -> str:
     failing = len(progress.endings.failures())
     return (
         f"{progress.schedules:,} schedules ({len(progress.different):,} different), "
-        f"{len(progress.findings)} findings, {failing} ways to fail"
+        f"{len(progress.findings)} findings, {failing} ways to fail, {progress.coverage}"
     )
 
 
@@ -128,7 +134,14 @@ def _notes(progress: "Progress", program: "Program") -> list[str]:
         f"{_instrumented(program)}; memory is taken to be sequentially consistent; other input may "
         "show other races"
     )
-    return [tried, bounds, f"isolated by {progress.isolation}", *progress.notes]
+    isolated = f"isolated by {progress.isolation}"
+    return [tried, *_covered(progress), bounds, isolated, *progress.notes]
+
+
+def _covered(progress: "Progress") -> list[str]:
+    """How much of what there is to try."""
+    pairs = f"of the operations that met, {progress.coverage}"
+    return [line for line in (progress.space, pairs if progress.coverage.pairs else "") if line]
 
 
 def _outputs(count: int) -> str:

@@ -17,6 +17,7 @@ from eitherway.errors import BadInput, Exit, Unavailable, UsageError
 if TYPE_CHECKING:
     from eitherway.recording.token import Token
     from eitherway.sandbox.box import Sandbox
+    from eitherway.worlds.threads.guide import Guidance
     from eitherway.worlds.threads.launch import Launch
     from eitherway.worlds.threads.recorded import Recorded
     from eitherway.worlds.threads.trace_request import TraceRequest
@@ -194,6 +195,7 @@ def _from_token(token: "Token", args: argparse.Namespace) -> int:
         )
     launch = Launch.here(running.command_of(args.command, _USE), running.stdin())
     _refuse_other_build(token, launch)
+    guidance = _guidance(token)
     fix_addresses()
     plan = Plan(timeout=args.timeout)
     with running.sandbox(launch, wanted=args.sandbox) as box:
@@ -201,6 +203,8 @@ def _from_token(token: "Token", args: argparse.Namespace) -> int:
             launch,
             seed=token.seed,
             scheduler=token.scheduler,
+            guidance=guidance,
+            detect=token.places is not None,
             show=None if args.quiet else running.shown(),
             plan=plan,
             box=box,
@@ -208,9 +212,20 @@ def _from_token(token: "Token", args: argparse.Namespace) -> int:
         running.tell_course(ran, plan)
         say(f"{running.ending(ran.status)} after {running.amount(ran)}")
         say(f"{running.isolation(box)}; what came from outside was real, and nothing is kept")
-    seed = f"--scheduler {token.scheduler} --seed {token.seed}"
-    say(f"next: eitherway record {seed} -- ... keeps it")
+    if token.places is None:
+        seed = f"--scheduler {token.scheduler} --seed {token.seed}"
+        say(f"next: eitherway record {seed} -- ... keeps it")
     return running.exit_code(ran, plan)
+
+
+def _guidance(token: "Token") -> "Guidance":
+    from eitherway.worlds.threads.guide import Guidance
+    from eitherway.worlds.threads.places import Places
+
+    try:
+        return Guidance(Places.named(token.places or ""), tuning=token.options)
+    except ValueError as error:
+        raise BadInput(f"the places of the token make no sense: {error}") from None
 
 
 def _refuse_other_build(token: "Token", launch: "Launch") -> None:

@@ -2,6 +2,7 @@
 """What the runtime found while programs ran, each once, until a trace has confirmed it."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
@@ -22,14 +23,20 @@ class FoundKind(IntEnum):
     LOCK_MISUSE = 6
 
 
-class Key(NamedTuple):
-    """What is taken for one and the same before names are known."""
+class Side(NamedTuple):
+    """What is known of the later access, and of the earlier one besides its thread."""
 
     slot: int
     kind: int
     place: int  # of the later access, in its module
     op: int
     past_op: int
+
+
+class Key(NamedTuple):
+    """What is taken for one and the same before names are known."""
+
+    side: Side
     past_thread: int
 
 
@@ -46,42 +53,46 @@ class Candidate:
 
 
 class Candidates:
-    """Those of all runs so far."""
+    """Those of all runs so far.
 
-    # The runtime knows the earlier access by its thread, not its place: one place may race with
-    # several, and with a few schedules of a key confirmed all of them have been seen. Where threads
-    # come and go by the thousand, a place is done with when that brought nothing for some time.
-    ENOUGH = 2
-    FRUITLESS = 6
+    The runtime knows the earlier access by its thread, not its place: one place may race with
+    several. So a key is confirmed in a few schedules, as long as that shows something new.
+    """
+
+    ENOUGH = 2  # schedules of a key
+    IN_VAIN = 8  # confirmations of a side, one after the other
 
     def __init__(self) -> None:
         self._seen: Counter[Key] = Counter()
-        self._fruitless: Counter[Key] = Counter()  # in a row, whoever came before
-        self.total = 0
+        self._in_vain: Counter[Side] = Counter()
+        self._known: set[Side] = set()
 
-    def new(self, way: Way, row: np.void) -> Candidate | None:
-        """The candidate, if it is worth a trace."""
-        key = Key(
-            int(row["slot"]),
-            int(row["kind"]),
-            int(row["pc"]) - int(row["module"]),
-            int(row["op"]),
-            int(row["past_op"]),
-            int(row["past_thread"]),
-        )
-        self.total += 1
-        self._seen[key] += 1
-        if self._seen[key] > self.ENOUGH or self._fruitless[_any_past(key)] >= self.FRUITLESS:
+    def new(self, way: Way, row: np.void, *, first_only: bool = False) -> Candidate | None:
+        """The candidate, if it is worth a trace; `first_only`: if nothing is known of its side."""
+        key = _key(row)
+        if key.side in self._known if first_only else self._is_enough(key):
             return None
+        self._seen[key] += 1
+        self._known.add(key.side)
         return Candidate(
             way, key, int(row["step"]), int(row["thread"]), int(row["address"]), int(row["size"])
         )
 
-    def confirmed(self, candidate: Candidate, *, new: bool) -> None:
-        """Whether the trace had something to tell that was not known."""
-        place = _any_past(candidate.key)
-        self._fruitless[place] = 0 if new else self._fruitless[place] + 1
+    def _is_enough(self, key: Key) -> bool:
+        return self._seen[key] >= self.ENOUGH or self._in_vain[key.side] >= self.IN_VAIN
+
+    def confirmed(self, candidates: Iterable[Candidate], *, new: bool) -> None:
+        """These were; whether that showed anything new."""
+        for side in {candidate.key.side for candidate in candidates}:
+            self._in_vain[side] = 0 if new else self._in_vain[side] + 1
 
 
-def _any_past(key: Key) -> Key:
-    return key._replace(past_thread=0)
+def _key(row: np.void) -> Key:
+    side = Side(
+        int(row["slot"]),
+        int(row["kind"]),
+        int(row["pc"]) - int(row["module"]),
+        int(row["op"]),
+        int(row["past_op"]),
+    )
+    return Key(side, int(row["past_thread"]))

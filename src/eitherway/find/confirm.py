@@ -6,7 +6,7 @@ themselves. Where the two do not agree one of them is wrong, and it is not the p
 """
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -28,14 +28,14 @@ from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.named import trace_of
 from eitherway.worlds.threads.places import NOWHERE, Places, places_of
 from eitherway.worlds.threads.run import Ran
-from eitherway.worlds.threads.trace_request import Depth, TraceRequest, Where
+from eitherway.worlds.threads.trace_request import RANGES, Depth, TraceRequest, Where
 
 ACCESSES = tuple(d for d in CERTAIN if d.name in ("load-store", "memory-error"))
 MISUSE = tuple(d for d in CERTAIN if d.name == "lock-misuse")
 SYNCHRONISATION = tuple(d for d in CERTAIN if d.name in ("deadlock", "lock-misuse"))
 # A wake-up is not lost when what it tells of is looked at under a lock: that needs the accesses.
 WAKE_UPS = tuple(detector for detector in CERTAIN if detector.name == "lost-wakeup")
-_ALL_ACCESSES = 1 << 20  # steps: of longer runs, synchronisation alone is looked at
+_ALL_ACCESSES = 1 << 18  # steps: of longer runs, synchronisation alone is looked at
 
 
 class Traced(NamedTuple):
@@ -60,7 +60,7 @@ class Opinion:
     """What a trace says of one schedule."""
 
     findings: tuple[Finding, ...]
-    agrees: bool = True  # with the runtime
+    denied: tuple[Candidate, ...] = ()  # the runtime saw them, and they are not there
     differs: tuple[str, ...] = ()  # in what the run was another one when it was done again
     limits: tuple[str, ...] = ()  # of the search in the trace
     places: Places = NOWHERE  # of the accesses that race
@@ -83,25 +83,24 @@ class Tracer:
                 events = Events.read(recording)
         return Traced(trace_of(events), events, tuple(again.differences(ran)))
 
-    def race(self, candidate: Candidate, ran: Ran) -> Opinion:
-        """Look at all accesses to the bytes that the candidate is about, up to it."""
-        low, high = candidate.address, candidate.address + max(candidate.size, 1)
-        where = Where(low, high) if self._fixed else Where()
-        traced = self.trace(ran, TraceRequest(stop=candidate.step + 1, where=where))
+    def races(self, candidates: Sequence[Candidate], ran: Ran) -> Opinion:
+        """Look at all accesses to the bytes that the candidates are about, up to the last."""
+        stop = max(candidate.step for candidate in candidates) + 1
+        where, *also = _ranges(candidates) if self._fixed else [Where()]
+        traced = self.trace(ran, TraceRequest(stop=stop, where=where, also=tuple(also)))
         races = detect_all(traced.trace, ACCESSES)
-        race = candidate.key.kind == FoundKind.RACE
-        agrees = _shows(traced, candidate) if race else _tells(traced, candidate, races)
+        denied = _not_shown(traced, candidates, races)
         found = tuple(traced.findings(races))
         sides = {number for race in races for number in race.operations}
-        return Opinion(found, agrees, traced.differs, races.limits, places_of(traced.events, sides))
+        return Opinion(found, denied, traced.differs, races.limits, places_of(traced.events, sides))
 
-    def misuse(self, candidate: Candidate, ran: Ran) -> Opinion:
+    def misuse(self, candidates: Sequence[Candidate], ran: Ran) -> Opinion:
         """Look at all locks of the run; to its end, because a wait is told when it is over."""
         traced = self.trace(ran, TraceRequest(Depth.SYNC))
         races = detect_all(traced.trace, MISUSE)
-        agrees = _tells(traced, candidate, races)
+        denied = _not_shown(traced, candidates, races)
         found = tuple(traced.findings(races))
-        return Opinion(found, agrees, traced.differs, races.limits)
+        return Opinion(found, denied, traced.differs, races.limits)
 
     def order(self, ran: Ran) -> Opinion:
         """Look at the synchronisation of a whole run: deadlocks, wake-ups that can be lost."""
@@ -111,7 +110,31 @@ class Tracer:
         races = detect_all(traced.trace, looked_for)
         limits = (*races.limits, *(_NOT_LOOKED_FOR if long else ()))
         found = tuple(traced.findings(races))
-        return Opinion(found, True, traced.differs, limits)
+        return Opinion(found, (), traced.differs, limits)
+
+
+def _ranges(candidates: Iterable[Candidate]) -> list[Where]:
+    """The bytes of all of them; what is too much for a request is filled up in between."""
+    ranges: list[Where] = []
+    for low, high in sorted((c.address, c.address + max(c.size, 1)) for c in candidates):
+        if ranges and (low <= ranges[-1].high or len(ranges) > RANGES):
+            last = ranges.pop()
+            ranges.append(Where(last.low, max(last.high, high)))
+        else:
+            ranges.append(Where(low, high))
+    return ranges
+
+
+def _not_shown(
+    traced: Traced, candidates: Iterable[Candidate], races: Sequence[Race]
+) -> tuple[Candidate, ...]:
+    """Those that the trace does not show."""
+
+    def is_shown(candidate: Candidate) -> bool:
+        race = candidate.key.side.kind == FoundKind.RACE
+        return _shows(traced, candidate) if race else _tells(traced, candidate, races)
+
+    return tuple(candidate for candidate in candidates if not is_shown(candidate))
 
 
 def _shows(traced: Traced, candidate: Candidate) -> bool:

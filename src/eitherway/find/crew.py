@@ -5,8 +5,8 @@ So a seed decides what is found first, however many there are and whichever is q
 """
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from queue import SimpleQueue
 
@@ -19,6 +19,7 @@ from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.server import Surveyed
 
 Done = tuple[Batch, Surveyed]
+Work = Batch | Callable[[], Iterator[Done]]  # the second is done by whoever takes the results
 
 
 class Crew(Closing):
@@ -44,16 +45,15 @@ class Crew(Closing):
         """For single runs; alone, it also does the batches, and is free between two parts."""
         return self._explorers[0]
 
-    def results(self, batches: Iterable[Batch]) -> Generator[Done, None, None]:
+    def results(self, works: Iterable[Work]) -> Generator[Done, None, None]:
         """What each part of each batch told."""
-        if self._jobs == 1:
-            for batch in batches:
-                for part in _parts(self.first, batch):
-                    yield batch, part
+        if self._jobs > 1:
+            yield from self._in_parallel(works)
             return
-        yield from self._in_parallel(iter(batches))
+        for work in works:
+            yield from _done(self.first, work) if isinstance(work, Batch) else work()
 
-    def _in_parallel(self, batches: Iterator[Batch]) -> Generator[Done, None, None]:
+    def _in_parallel(self, works: Iterable[Work]) -> Generator[Done, None, None]:
         free: SimpleQueue[Explorer] = SimpleQueue()
         for explorer in self._explorers[1:]:
             free.put(explorer)
@@ -61,19 +61,22 @@ class Crew(Closing):
         def work(batch: Batch) -> list[Done]:
             explorer = free.get()
             try:
-                return [(batch, part) for part in _parts(explorer, batch)]
+                return list(_done(explorer, batch))
             finally:
                 free.put(explorer)
 
         pool = ThreadPoolExecutor(self._jobs)
-        pending: deque[Future[list[Done]]] = deque()
+        pending: deque[Callable[[], Iterable[Done]]] = deque()
         try:
-            for batch in batches:
-                pending.append(pool.submit(work, batch))
+            for next_one in works:
+                if isinstance(next_one, Batch):
+                    pending.append(pool.submit(work, next_one).result)
+                else:
+                    pending.append(next_one)
                 if len(pending) > self._jobs:
-                    yield from pending.popleft().result()
+                    yield from pending.popleft()()
             while pending:
-                yield from pending.popleft().result()
+                yield from pending.popleft()()
         finally:  # whoever has enough closes us next, and with us what is still at work
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -82,5 +85,6 @@ class Crew(Closing):
         self._stack.close()
 
 
-def _parts(explorer: Explorer, batch: Batch) -> Iterator[Surveyed]:
-    return explorer.look(batch.seeds, batch.scheduler, guidance=batch.guidance, detect=True)
+def _done(explorer: Explorer, batch: Batch) -> Iterator[Done]:
+    parts = explorer.look(batch.seeds, batch.scheduler, guidance=batch.guidance, detect=True)
+    return ((batch, part) for part in parts)

@@ -17,20 +17,21 @@ _REASON = "seen while a process ran that the program started; check that program
 
 def finding_of(candidate: Candidate, ran: Ran, program: str) -> Finding:
     """What is known of it."""
-    member = ran.members[candidate.key.slot] if candidate.key.slot < len(ran.members) else None
+    later = candidate.key.side
+    member = ran.members[later.slot] if later.slot < len(ran.members) else None
     path = member.program[0] if member is not None and member.program else program
-    words = OP_WORDS[OpKind(candidate.key.op)]
+    words = OP_WORDS[OpKind(later.op)]
     accesses = candidate.size > 0
     side = FoundOperation(
         actor=f"thread T{candidate.thread}" if candidate.thread else "main thread",
         op=f"{words} of size {candidate.size}" if accesses else words,
         object="memory" if accesses else "",
-        stack=frames_at(path, [candidate.key.place - 1])[0],
+        stack=frames_at(path, [later.place - 1])[0],
     )
     return identified(
         Finding(
             world=World.THREADS,
-            kind=_KINDS[FoundKind(candidate.key.kind)],
+            kind=_KINDS[FoundKind(later.kind)],
             operations=(side,),
             klass=Class.UNJUDGED,
             reason=_REASON,
@@ -58,9 +59,10 @@ _SEEN = {
 
 
 def _explanation(candidate: Candidate) -> str:
-    past = OP_WORDS[OpKind(candidate.key.past_op)] if candidate.key.past_op else ""
+    later = candidate.key.side
+    past = OP_WORDS[OpKind(later.past_op)] if later.past_op else ""
     racing = (
         f"An earlier {past} by thread T{candidate.key.past_thread} of the same process "
         "touches the same bytes, and nothing orders the two."
     )
-    return _SEEN.get(FoundKind(candidate.key.kind), racing)
+    return _SEEN.get(FoundKind(later.kind), racing)

@@ -3,8 +3,9 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -14,19 +15,22 @@ from eitherway.closing import Closing
 from eitherway.find import elsewhere
 from eitherway.find.candidates import Candidate, Candidates, FoundKind
 from eitherway.find.confirm import Opinion, Tracer
-from eitherway.find.crew import Crew
+from eitherway.find.coverage import Coverage
+from eitherway.find.crew import Crew, Work
 from eitherway.find.endings import Ending, Endings
 from eitherway.find.failures import consequence, failure_of
-from eitherway.find.ways import Batch, Way, limited
+from eitherway.find.space import Space
+from eitherway.find.ways import Batch, Way, limited, token_of
 from eitherway.model.finding import Confidence, Finding
 from eitherway.recording.store import Store
+from eitherway.recording.token import Token
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.explorer import surveyed
 from eitherway.worlds.threads.guide import PLACES_ROOM, SHOWN_NOTHING
 from eitherway.worlds.threads.launch import Launch, program_of
 from eitherway.worlds.threads.places import NOWHERE, Places
-from eitherway.worlds.threads.policies import Turn
-from eitherway.worlds.threads.recorded import Recorded, save
+from eitherway.worlds.threads.policies import DEPTH_FIRST, Turn
+from eitherway.worlds.threads.recorded import Recorded, identity, save
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.server import Surveyed
 
@@ -54,13 +58,40 @@ class Progress:
     outputs: set[tuple[int, int]] = field(default_factory=set)
     endings: Endings = field(default_factory=Endings)
     findings: dict[str, Finding] = field(default_factory=dict)
+    tokens: dict[str, Token] = field(default_factory=dict)  # of those that have one, by id
     notes: list[str] = field(default_factory=list)
     isolation: str = ""
     places: Places = NOWHERE  # plain accesses that are decision points
+    coverage: Coverage = field(default_factory=Coverage)
+    space: str = ""  # what can be said of all schedules
+    exhausted: bool = False  # there is no other schedule
     interrupted: bool = False
 
 
 Tell = Callable[[Progress], None]
+_DRIVEN = "with a driver, what comes from outside is other each time"
+
+
+class _Clock:
+    """How much of the time goes to confirming: of what is known already, not more than a half."""
+
+    def __init__(self, seconds: float | None) -> None:
+        """Without a limit there is no hurry, and nothing depends on the time."""
+        self.since = monotonic()
+        self._hurry = seconds is not None
+        self._spent = 0.0
+
+    @property
+    def is_late(self) -> bool:
+        """Whether confirming takes too much."""
+        return self._hurry and self._spent > (monotonic() - self.since) / 2
+
+    @contextmanager
+    def confirming(self) -> Iterator[None]:
+        """For as long as it takes."""
+        begun = monotonic()
+        yield
+        self._spent += monotonic() - begun
 
 
 def _ends_the_run(rows: np.ndarray) -> np.ndarray:
@@ -81,8 +112,9 @@ class Search(Closing):
         fixed: bool,
         threads: int = 0,
         jobs: int = 1,
+        places: Places = NOWHERE,
     ) -> None:
-        """`fixed`: addresses are the same in every run."""
+        """`fixed`: addresses are the same in every run; `places` that are known to be shared."""
         self._launch = launch
         self._store = store
         self._candidates = Candidates()
@@ -91,10 +123,14 @@ class Search(Closing):
         self._told: set[Ending] = set()
         self._measured = SHOWN_NOTHING  # by the last run
         self._order_next = 1  # schedules: ever fewer show a new order of locks
+        self._last: tuple[Way, Ran | None] | None = None
         self.recordings: list[str] = []  # that show something, by name
         self._crew = Crew(launch, plan=plan, threads=threads, jobs=jobs)
-        self.progress = Progress(isolation=self._crew.isolation)
+        self.progress = Progress(isolation=self._crew.isolation, places=places)
         self._tracer = Tracer(self._crew.first, fixed=fixed)
+        self._space = Space(self._crew.first, self._tracer, _DRIVEN if plan.driver else "")
+        self._space.learn(places)
+        self._clock = _Clock(None)
 
     def again(self, runs: Iterable[Ran]) -> None:
         """Do recorded runs again before anything else, and look at them as at any other."""
@@ -105,23 +141,46 @@ class Search(Closing):
 
     def run(self, turns: Iterable[Turn], budget: Budget, tell: Tell) -> Progress:
         """Until the budget is spent or somebody interrupts; what was found stays."""
-        since = monotonic()
-        results = self._crew.results(self._batches(limited(turns, budget.schedules)))
+        self._clock = _Clock(budget.seconds)
+        some = limited(self._open(turns), budget.schedules, self._space.unused)
+        results = self._crew.results(self._works(some))
         with closing(results):
             try:
                 for batch, part in results:
                     self._take(batch, part)
                     tell(self.progress)
-                    if budget.is_spent(since, len(self.progress.findings)):
+                    if self._space.exhausted or budget.is_spent(
+                        self._clock.since, len(self.progress.findings)
+                    ):
                         break
+                if self._order_next == 1 and not (budget.at_first and self.progress.findings):
+                    self._look_at_order()  # there was no time for it yet
             except KeyboardInterrupt:
                 self.progress.interrupted = True
         self._count_failures()
+        self.progress.space, self.progress.exhausted = self._space.words(), self._space.exhausted
         return self.progress
 
-    def _batches(self, turns: Iterable[Turn]) -> Iterator[Batch]:
+    def _open(self, turns: Iterable[Turn]) -> Iterator[Turn]:
+        """Those that still have something to run; none when there is nothing else in turn."""
+        skipped = 0
+        for turn in turns:
+            if self._space.exhausted:
+                return
+            if turn.policy != DEPTH_FIRST or not self._space.over:
+                skipped = 0
+                yield turn
+            elif skipped:
+                return
+            else:
+                skipped += 1
+
+    def _works(self, turns: Iterable[Turn]) -> Iterator[Work]:
         """Each is told what was known when it was its turn."""
         for turn in turns:
+            if turn.policy == DEPTH_FIRST:
+                yield partial(self._space.runs, turn)
+                continue
             guidance = turn.guidance(self._known_places(), self._measured)
             yield Batch(turn.policy, turn.seeds, guidance)
 
@@ -132,6 +191,7 @@ class Search(Closing):
     def _take(self, batch: Batch, part: Surveyed) -> None:
         found = part.found
         self.progress.places |= part.shown.places
+        self.progress.coverage.add(part.shown.pairs)
         if part.shown.threads is not None and len(part.shown.threads):
             self._measured = part.shown
         if found.left_out:
@@ -144,19 +204,17 @@ class Search(Closing):
             for row in part.rows
             if (ending := self._count(batch, row, deadlocked)) is not None
         ]
-        for candidate in self._new(batch, found.rows):
-            known = len(self.progress.findings)
-            self._confirm(candidate, part.ran or self._again(candidate.way))
-            new = len(self.progress.findings) > known
-            self._candidates.confirmed(candidate, new=new)
+        with self._clock.confirming():
+            for way, candidates in self._new(batch, found.rows).items():
+                self._confirm(candidates, part.ran or self._again(way))
         if part.ran:
             self._first.update(dict.fromkeys(fresh, part.ran))
         if fresh:
             self._tell_failures()
-        if self.progress.schedules >= self._order_next:
-            self._order_next = 2 * self.progress.schedules
-            way = batch.way(int(part.rows["seed"][-1]))
-            self._look_at_order(way, part.ran or self._again(way))
+        self._last = batch.way(int(part.rows["seed"][-1])), part.ran
+        if self.progress.schedules >= self._order_next and not self._clock.is_late:
+            self._look_at_order()
+        self._space.learn(self.progress.places)
 
     def _count(self, batch: Batch, row: np.void, deadlocked: set[int]) -> Ending | None:
         """Note a run; its ending, if it is the first of its sort."""
@@ -169,35 +227,45 @@ class Search(Closing):
         )
         return ending if progress.endings.add(ending, batch.way(seed)) else None
 
-    def _new(self, batch: Batch, rows: np.ndarray) -> Iterator[Candidate]:
+    def _new(self, batch: Batch, rows: np.ndarray) -> dict[Way, list[Candidate]]:
+        """What is worth a trace, by schedule."""
+        found: dict[Way, list[Candidate]] = {}
         for row in rows[~_ends_the_run(rows)]:
-            candidate = self._candidates.new(batch.way(int(row["seed"])), row)
+            way = batch.way(int(row["seed"]))
+            candidate = self._candidates.new(way, row, first_only=self._clock.is_late)
             if candidate is not None:
-                yield candidate
+                found.setdefault(way, []).append(candidate)
+        return found
 
     def _again(self, way: Way) -> Ran:
         return self._crew.first.run(
             seed=way.seed, scheduler=way.scheduler, guidance=way.guidance, detect=True
         )
 
-    def _confirm(self, candidate: Candidate, ran: Ran) -> None:
-        if candidate.key.slot:
-            program = program_of(self._launch)
-            self._keep([elsewhere.finding_of(candidate, ran, program)], ran)
-            return
-        misuse = candidate.key.kind == FoundKind.LOCK_MISUSE
-        opinion = (self._tracer.misuse if misuse else self._tracer.race)(candidate, ran)
-        if not opinion.agrees and not opinion.differs:
-            what = "misuse of a lock" if misuse else "race"
-            self._note(
-                f"a bug in EitherWay: the trace of {candidate.way} does not show the {what} seen "
-                "while it ran; please report it"
-            )
-        self._hear(opinion, ran, candidate.way)
+    def _confirm(self, candidates: list[Candidate], ran: Ran) -> None:
+        """All of one schedule at once."""
+        before = len(self.progress.findings)
+        for candidate in candidates:
+            if candidate.key.side.slot:
+                program = program_of(self._launch)
+                self._keep([elsewhere.finding_of(candidate, ran, program)], ran, candidate.way)
+        own = [candidate for candidate in candidates if not candidate.key.side.slot]
+        locks = [c for c in own if c.key.side.kind == FoundKind.LOCK_MISUSE]
+        accesses = [c for c in own if c.key.side.kind != FoundKind.LOCK_MISUSE]
+        if locks:
+            self._hear(self._tracer.misuse(locks, ran), ran, locks[0].way)
+        if accesses:
+            self._hear(self._tracer.races(accesses, ran), ran, accesses[0].way)
+        self._candidates.confirmed(candidates, new=len(self.progress.findings) > before)
 
-    def _look_at_order(self, way: Way, ran: Ran) -> None:
+    def _look_at_order(self) -> None:
         """Deadlocks and lost wake-ups that did not happen can be seen in runs that went well."""
-        self._hear(self._tracer.order(ran), ran, way)
+        if self._last is None:
+            return
+        self._order_next = 2 * self.progress.schedules
+        with self._clock.confirming():
+            way, ran = self._last[0], self._last[1] or self._again(self._last[0])
+            self._hear(self._tracer.order(ran), ran, way)
 
     def _hear(self, opinion: Opinion, ran: Ran, way: Way) -> None:
         self.progress.places |= opinion.places
@@ -208,8 +276,13 @@ class Search(Closing):
                 f"{way} was not the same when done again ({', '.join(opinion.differs)}): what it "
                 "showed is not told; eitherway record --verify says why"
             )
-        else:
-            self._keep(opinion.findings, ran)
+            return
+        if opinion.denied:
+            self._note(
+                f"a bug in EitherWay: the trace of {way} does not show what was seen while it ran; "
+                "please report it"
+            )
+        self._keep(opinion.findings, ran, way)
 
     def _tell_failures(self) -> None:
         """With a new exit code, one that was the only one before may be none that was meant."""
@@ -222,7 +295,7 @@ class Search(Closing):
 
     def _tell_failure(self, ending: Ending, ran: Ran) -> None:
         found = tuple(failure_of(ending, ran, self.progress.endings, self._tracer))
-        self._keep(found, ran)
+        self._keep(found, ran, self.progress.endings.first[ending])
         self._failures.update({finding.id: ending for finding in found if finding.consequence})
 
     def _count_failures(self) -> None:
@@ -232,14 +305,17 @@ class Search(Closing):
             words = consequence(ending, progress.endings)
             progress.findings[number] = replace(progress.findings[number], consequence=words)
 
-    def _keep(self, findings: Iterable[Finding], ran: Ran) -> None:
+    def _keep(self, findings: Iterable[Finding], ran: Ran, way: Way) -> None:
         new = [finding for finding in findings if finding.id not in self.progress.findings]
         if not new:
             return
         path = save(Recorded(self._launch, ran), self._store)
         self.recordings.append(path.name)
+        token = token_of(way, identity(program_of(self._launch)))
         for finding in new:
             self.progress.findings[finding.id] = self._with_evidence(finding, path)
+            if token:
+                self.progress.tokens[finding.id] = token
 
     def _with_evidence(self, finding: Finding, path: Path) -> Finding:
         confidence = Confidence(isolation=self.progress.isolation)

@@ -6,6 +6,10 @@
      │    tool  world  build-id's   scheduler seed check (CRC-16 of all before it)
      layout of tokens  beginning    and options: pct,depth=3
 
+Of a run in which races were looked for, an @ and the places in the code follow the options at which
+plain accesses were decision points: pct,depth=3@Xh3k9_Qa2x0T. So a token says all that decides, and
+whoever has the same build has the same run.
+
 A token is no recording: what comes from outside is real when the run is done again.
 """
 
@@ -25,7 +29,8 @@ _LARGEST_SEED = 2**64 - 1
 _NAME = "[a-z][a-z0-9-]*"
 _FORM = re.compile(
     rf"(?P<tool>[0-9A-Za-z.+-]+):(?P<world>{_NAME}):(?P<build>[0-9a-f]{{1,{BUILD}}})"
-    rf":(?P<scheduler>{_NAME})(?P<options>(,{_NAME}=[0-9]{{1,20}})*):(?P<seed>0|[1-9][0-9]{{0,19}})",
+    rf":(?P<scheduler>{_NAME})(?P<options>(,{_NAME}=[0-9]{{1,20}})*)(@(?P<places>[0-9A-Za-z_-]*))?"
+    r":(?P<seed>0|[1-9][0-9]{0,19})",
     re.ASCII,
 )
 
@@ -38,14 +43,16 @@ class Token:
     scheduler: str
     seed: int
     options: Mapping[str, int] = field(default_factory=dict)  # of the scheduler
+    places: str | None = None  # their name; None: races were not looked for
     world: World = World.THREADS
     tool: str = __version__
 
     def __str__(self) -> str:
         """The word."""
         options = "".join(f",{name}={value}" for name, value in sorted(self.options.items()))
-        build = self.build[:BUILD]
-        parts = (LAYOUT, self.tool, self.world, build, f"{self.scheduler}{options}", self.seed)
+        places = "" if self.places is None else f"@{self.places}"
+        decides = f"{self.scheduler}{options}{places}"
+        parts = (LAYOUT, self.tool, self.world, self.build[:BUILD], decides, self.seed)
         text = ":".join(map(str, parts))
         return f"{text}:{_check(text)}"
 
@@ -86,6 +93,7 @@ def _token(match: re.Match[str]) -> Token:
         scheduler=match["scheduler"],
         seed=int(match["seed"]),
         options=options,
+        places=match["places"],
         world=World(match["world"]),
         tool=match["tool"],
     )

@@ -90,6 +90,21 @@ static void plain_main(void) {
         plain_counter++;
 }
 
+// --- often: the same, but each time in memory
+
+static volatile int often_counter;
+
+static void *often(void *unused) {
+    for (int i = 0; i < count[1]; i++)
+        often_counter = often_counter + 1;
+    return unused;
+}
+
+static void often_main(void) {
+    for (int i = 0; i < count[0]; i++)
+        often_counter = often_counter + 1;
+}
+
 // --- after: the second thread reads what main writes behind a lock that it gave back long before
 
 static int ready, data;
@@ -163,10 +178,11 @@ static const struct {
     void *(*other)(void *);
     void (*main)(void);
 } programs[] = {
-    {"atomics", atomics, atomics_main}, {"apart", apart, apart_main},
-    {"locked", locked, locked_main},    {"plain", plain, plain_main},
-    {"after", after, after_main},       {"timed", timed, timed_main},
-    {"spin", spin, spin_main},          {"yielding", yielding, yielding_main},
+    {"atomics", atomics, atomics_main},    {"apart", apart, apart_main},
+    {"locked", locked, locked_main},       {"plain", plain, plain_main},
+    {"after", after, after_main},          {"timed", timed, timed_main},
+    {"often", often, often_main},          {"spin", spin, spin_main},
+    {"yielding", yielding, yielding_main},
 };
 
 int main(int arguments, char **argument) {

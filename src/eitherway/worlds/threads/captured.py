@@ -2,6 +2,7 @@
 """What a program wrote: all of it compared, only the beginning kept."""
 
 import hashlib
+import zlib
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +19,7 @@ class Captured:
     digest: str = hashlib.sha256(b"").hexdigest()
     unordered: str = hashlib.sha256(bytes(_COUNTS)).hexdigest()  # how often each byte came
     beginning: bytes = field(default=b"", compare=False)
+    crc: int = field(default=0, compare=False)  # as a survey tells it
 
     def up_to(self, other: "Captured", cut: bool) -> "Captured":
         """The other, when these are `cut` and the one begins as the whole of the other."""
@@ -35,6 +37,7 @@ class Capture:
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
+        self._crc = 0
         self._size = 0
         self._counts = np.zeros(256, dtype="<u8")
         self._beginning = bytearray()
@@ -42,6 +45,7 @@ class Capture:
     def add(self, data: bytes) -> None:
         """The next part."""
         self._hash.update(data)
+        self._crc = zlib.crc32(data, self._crc)
         self._size += len(data)
         self._counts += np.bincount(np.frombuffer(data, np.uint8), minlength=256).astype("<u8")
         self._beginning += data[: KEPT - len(self._beginning)]
@@ -49,4 +53,5 @@ class Capture:
     def captured(self) -> Captured:
         """All of it."""
         unordered = hashlib.sha256(self._counts.tobytes()).hexdigest()
-        return Captured(self._size, self._hash.hexdigest(), unordered, bytes(self._beginning))
+        beginning = bytes(self._beginning)
+        return Captured(self._size, self._hash.hexdigest(), unordered, beginning, self._crc)

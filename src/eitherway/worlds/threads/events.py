@@ -68,7 +68,7 @@ class Names:
             BlockType.THREAD_LOCALS,
         )
         asked, sites, regions, corrections, memory, locals_ = recording.tables(*kinds).values()
-        if len(asked) != 1:
+        if not len(asked):
             raise refusals.no_trace(recording.path, "nothing that a trace of threads begins with")
         before = np.maximum(np.arange(len(sites)), 1)  # the first is its own caller
         if not len(sites) or np.any(sites["caller"] >= before):
@@ -80,7 +80,7 @@ class Names:
             raise refusals.broken_tables(recording.path, "a frame is out of turn")
         if np.any(locals_["site"] >= len(sites)):
             raise refusals.broken_tables(recording.path, "a frame is at no call site")
-        request = _request(asked[0], recording.path)
+        request = _request(asked, recording.path)
         modules = tuple(_modules(recording))
         ordered = np.sort(corrections, order="event")
         return cls(request, sites, modules, regions, ordered, memory, locals_)
@@ -110,14 +110,19 @@ def is_trace(recording: Recording) -> bool:
     return next(recording.blocks(BlockType.THREAD_ASKED), None) is not None
 
 
-def _request(row: np.void, path: Path) -> TraceRequest:
+def _request(rows: Table, path: Path) -> TraceRequest:
+    row = rows[0]
+    if any(np.any(rows[name] != row[name]) for name in ("depth", "frames", "from", "until")):
+        raise refusals.broken_tables(path, "different things were asked for")
     try:
+        where, *also = (Where(int(each["low"]), int(each["high"])) for each in rows)
         return TraceRequest(
             depth=Depth(int(row["depth"])),
             frames=int(row["frames"]),
             start=int(row["from"]),
             stop=int(row["until"]),
-            where=Where(int(row["low"]), int(row["high"])),
+            where=where,
+            also=tuple(also),
         )
     except ValueError as error:
         raise refusals.broken_tables(path, str(error)) from error

@@ -76,7 +76,7 @@ class Explorer(Closing):
         return ran
 
     def survey(self, seeds: range, scheduler: str = "random-walk") -> Table:
-        """A row of `server.SURVEY_ROW` for each seed; hashes compare within one survey."""
+        """A row of `server.SURVEY_ROW` for each seed."""
         return np.concatenate([part.rows for part in self.look(seeds, scheduler)])
 
     def look(
@@ -147,11 +147,7 @@ def surveyed(seed: int, ran: Ran) -> Surveyed:
 
 
 def _row(seed: int, ran: Ran) -> tuple[int, ...]:
-    streams = (
-        number
-        for stream in (ran.out, ran.err)
-        for number in (stream.size, int(stream.digest[:16], 16))
-    )
+    streams = (number for stream in (ran.out, ran.err) for number in (stream.size, stream.crc))
     status = _as_waited(_outcome(ran))
     stopped = ran.course.ended in _STOPPED
     return (seed, ran.schedule.steps, ran.schedule.hash, *streams, status, int(stopped))

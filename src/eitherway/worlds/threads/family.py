@@ -196,6 +196,9 @@ FOUND = np.dtype(
 )
 
 
+_RACE = 1  # a kind of row
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """What the runtime found, each pair of places once for each run."""
@@ -203,6 +206,11 @@ class Found:
     rows: Table  # FOUND
     left_out: int = 0  # for want of room
     forgotten: int = 0  # times that the past was forgotten
+
+    @property
+    def races(self) -> bool:
+        """Whether accesses raced."""
+        return bool(np.any(self.rows["kind"] == _RACE))
 
 
 NOTHING_FOUND = Found(np.zeros(0, dtype=FOUND))

@@ -21,18 +21,21 @@ from eitherway.worlds.threads.shared import content, memory
 
 PLACES_ROOM = 1 << 12
 THREADS_ROOM = 1 << 8
+PAIRS_ROOM = 1 << 12
 PREFIX_ROOM = 1 << 20  # choices
 NOTED_ROOM = 1 << 24  # words
 
 _FOUND = GUIDE_HEAD.size + PLACES_ROOM * 8
 _EXPECTED = _FOUND + PLACES_ROOM * 8
 _SEEN = _EXPECTED + THREADS_ROOM * GUIDE_THREAD.size
-_PREFIX = _SEEN + THREADS_ROOM * GUIDE_THREAD.size
+_PAIRS = _SEEN + THREADS_ROOM * GUIDE_THREAD.size
+_PREFIX = _PAIRS + PAIRS_ROOM * 8
 _NOTED = _PREFIX + PREFIX_ROOM * 4
 _SIZE = _NOTED + NOTED_ROOM * 4
 
 THREAD = np.dtype([("sync", "<u4"), ("atomic", "<u4"), ("place", "<u4"), ("creator", "<u4")])
 NOBODY: Table = np.zeros(0, dtype=THREAD)
+NO_PAIRS: Table = np.zeros(0, dtype="<u8")
 
 
 class End(IntEnum):
@@ -76,6 +79,11 @@ class Shown:
     uncovered: int = 0  # accesses that were no decision point, and perhaps should have been
     end: End = End.ITSELF
     noted: bytes = b""  # decisions, as `decisions.py` reads them
+    looks: int = 0  # of the program at a clock
+    tired: int = 0  # places that were decision points too often
+    # Operations that met, as format/recording.toml has them: of all runs of this memory so far, or
+    # none when this one showed no new.
+    pairs: Table = field(default_factory=lambda: NO_PAIRS)
 
 
 SHOWN_NOTHING = Shown()
@@ -99,7 +107,7 @@ def tell(descriptor: int, guidance: Guidance) -> None:
 def shown(descriptor: int) -> Shown:
     """What the last run showed; of a survey, the places are those of all its runs."""
     head = GUIDE_HEAD.unpack(content(descriptor, 0, GUIDE_HEAD.size))
-    noted, found, seen, end, asked, uncovered = head[8:]
+    noted, found, seen, end, asked, uncovered, looks, _, pairs, tired = head[8:]
     places = np.frombuffer(
         content(descriptor, _FOUND, min(found, PLACES_ROOM) * 8), dtype="<u8"
     ).tolist()
@@ -111,11 +119,20 @@ def shown(descriptor: int) -> Shown:
         int(uncovered),
         End(end),
         content(descriptor, _NOTED, noted * 4),
+        int(looks),
+        int(tired),
+        _pairs(descriptor) if pairs else NO_PAIRS,
     )
+
+
+def _pairs(descriptor: int) -> Table:
+    table = np.frombuffer(content(descriptor, _PAIRS, PAIRS_ROOM * 8), dtype="<u8")
+    found: Table = table[table != 0]
+    return found
 
 
 def _head(guidance: Guidance) -> bytes:
     expected = 0 if guidance.expected is None else min(len(guidance.expected), THREADS_ROOM)
     given = (PLACES_ROOM, len(guidance.places), THREADS_ROOM, expected)
     choices = (PREFIX_ROOM, len(guidance.prefix), NOTED_ROOM, guidance.limit)
-    return GUIDE_HEAD.pack(*given, *choices, *[0] * 6)
+    return GUIDE_HEAD.pack(*given, *choices, *[0] * 7, PAIRS_ROOM, 0, 0)

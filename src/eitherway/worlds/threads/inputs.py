@@ -10,6 +10,14 @@ from eitherway.recording.layout import INPUTS_ITEM
 Item = tuple[int, int, bytes]  # kind, thread, data
 
 
+class FromOutside(IntEnum):
+    """Kinds that the program asked for; not what every program is told at its start."""
+
+    READY = 2
+    RESULT = 3
+    DATA = 4
+
+
 class Said(IntEnum):
     """Kinds that are no input but what the program says of itself; as native/runtime/input.h."""
 
@@ -35,6 +43,14 @@ def packed(items: Iterable[Item]) -> bytes:
         parts.append(INPUTS_ITEM.pack(kind, thread, len(data)))
         parts.append(data.ljust(_padded(len(data)), b"\0"))
     return b"".join(parts)
+
+
+def from_outside(packed: bytes) -> Iterator[Item]:
+    """What the program asked for."""
+    return (item for item in items(packed) if item[0] in _FROM_OUTSIDE)
+
+
+_FROM_OUTSIDE = frozenset(FromOutside)
 
 
 def default_suppressions(packed: bytes) -> str:

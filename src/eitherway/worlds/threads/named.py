@@ -95,14 +95,27 @@ def _ranges(builder: TraceBuilder, run: Events, stacks: Table) -> Table:
     spaces = np.zeros(len(events), dtype=np.int64)
     spaces[~lives] = _spaces(memory, blocks, events["address"][~lives], np.flatnonzero(~lives))
     columns = [kind, spaces, events["address"], events["size"]]
-    keys = np.stack([column.astype(np.uint64) for column in columns], axis=1)
-    unique, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    first, inverse = _distinct(columns)
     namer = _Namer(builder, run.names.modules, memory.spaces, _Named(blocks, stacks))
-    numbers = np.zeros(len(unique), dtype=np.uint32)
+    numbers = np.zeros(len(first), dtype=np.uint32)
+    keys = list(zip(*(column[first].tolist() for column in columns), strict=True))
     for index in np.argsort(first).tolist():  # numbered as they come: addresses do not decide
-        numbers[index] = namer.range(*map(int, unique[index]))
-    result: Table = numbers[inverse.reshape(-1)]
+        numbers[index] = namer.range(*keys[index])
+    result: Table = numbers[inverse]
     return result
+
+
+def _distinct(columns: Sequence[Table]) -> tuple[Table, Table]:
+    """The first row of each sort, and the sort of each row; `np.unique` takes ten times as long."""
+    order = np.lexsort(columns)
+    begins = np.zeros(len(order), dtype=bool)
+    begins[:1] = True
+    for column in columns:
+        ordered = column[order]
+        begins[1:] |= ordered[1:] != ordered[:-1]
+    inverse = np.empty(len(order), dtype=np.int64)
+    inverse[order] = np.cumsum(begins) - 1
+    return order[begins], inverse
 
 
 def _spaces(memory: Memory, blocks: Blocks, addresses: Table, numbers: Table) -> Table:

@@ -5,7 +5,7 @@ Every access there is a decision point of the runs that are given the set. It be
 of a program, and a seed names a schedule only together with it.
 """
 
-import hashlib
+import base64
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +14,8 @@ from eitherway.model.words import OpFlag, OpKind
 from eitherway.worlds.threads.events import Events, Module
 
 _WORD = (1 << 64) - 1
+BITS = 36  # of a place: so a token can hold some
+_LETTERS = BITS // 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,25 @@ class Places:
 
     @property
     def name(self) -> str:
-        """What a token says of the set: how many there are, and a hash of them."""
-        if not self.numbers:
-            return "0"
-        words = b"".join(number.to_bytes(8, "little") for number in sorted(self.numbers))
-        return f"{len(self.numbers)}-{hashlib.sha256(words).hexdigest()[:12]}"
+        """What a token says of the set: all of it, six letters for each place."""
+        bits = sum(
+            number << BITS * at for at, number in enumerate(sorted(self.numbers, reverse=True))
+        )
+        size = -(-len(self.numbers) * BITS // 24) * 3  # bytes, so that no letter is a filler
+        text = base64.urlsafe_b64encode(bits.to_bytes(size, "big")).decode()
+        return text[len(text) - len(self.numbers) * _LETTERS :]
+
+    @classmethod
+    def named(cls, name: str) -> "Places":
+        """The set of that name. Raises ValueError when it is none."""
+        if len(name) % _LETTERS:
+            raise ValueError("a place has six letters")
+        data = base64.b64decode(name.rjust(-(-len(name) // 4) * 4, "A"), b"-_", validate=True)
+        bits, count = int.from_bytes(data, "big"), len(name) // _LETTERS
+        found = cls.of(bits >> BITS * at & (1 << BITS) - 1 for at in range(count))
+        if found.name != name:
+            raise ValueError("places are in order, and each is there once")
+        return found
 
     @classmethod
     def of(cls, numbers: Iterable[int]) -> "Places":
@@ -53,7 +69,7 @@ def place(file: str, offset: int) -> int:
     name = 0xCBF29CE484222325  # FNV-1a
     for byte in file.encode("utf-8", "surrogateescape"):
         name = (name ^ byte) * 0x100000001B3 & _WORD
-    return _mix((name + _mix(offset)) & _WORD) & ~4095 | offset & 4095
+    return _mix((name + _mix(offset)) & _WORD) & (1 << BITS) - 4096 | offset & 4095
 
 
 def _mix(word: int) -> int:  # splitmix64

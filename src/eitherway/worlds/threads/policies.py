@@ -18,6 +18,9 @@ class Interesting(IntFlag):
     SYNC = 4
 
 
+DEPTH_FIRST = "depth-first"
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """A way to decide who goes on; one C file of native/runtime/schedulers/."""
@@ -37,6 +40,9 @@ POLICIES = {
         Policy("pct", "random priorities that change at a few points", {"depth": range(1, 65)}),
         Policy("pos", "random priorities for each operation"),
         Policy("surw", "uniform over the orders of some operations", {"interesting": _KINDS}),
+        Policy(
+            DEPTH_FIRST, "all, one after the other, by preemptions", {"bound": range(65)}, False
+        ),
     )
 }
 
@@ -79,6 +85,7 @@ MIX = (
     Turn("pct", range(0), {"depth": 3}),
     Turn("surw", range(0)),
     Turn("surw", range(0), {"interesting": int(Interesting.ATOMIC | Interesting.SYNC)}),
+    Turn(DEPTH_FIRST, range(0)),
 )
 
 
@@ -87,11 +94,15 @@ def turns(
 ) -> Iterator[Turn]:
     """Without end: one schedule in turns, then each of the mix in batches that grow.
 
-    No schedule comes twice while seeds last: each round has the seeds after the last round's.
+    No schedule comes twice while seeds last: each round has the seeds after the last round's. What
+    is run one after the other has no seeds, and as many runs as half of the others together.
     """
     yield Turn("round-robin", range(1))
     while True:
         for turn in mix:
+            if turn.policy == DEPTH_FIRST:
+                yield replace(turn, seeds=range(size * len(MIX) // 2))
+                continue
             yield replace(turn, seeds=range(seed, seed + size))
             seed += size
         size = min(size * 2, most)

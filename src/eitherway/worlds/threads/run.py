@@ -160,7 +160,7 @@ def run(
         memories = Memories(stack)
         descriptors = stack.enter_context(memories.options(replay, guidance))
         paths = stack.enter_context(held({**descriptors, "guide": memories.guide}, box))
-        asked: dict[str, int] = {"tied": os.getpid()}
+        asked: dict[str, object] = {"tied": os.getpid()}
         passed: list[int] = []
         if trace is not None:
             passed.append(stack.enter_context(opened(trace)))

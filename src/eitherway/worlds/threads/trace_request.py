@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 _U32, _U64 = 2**32 - 1, 2**64 - 1
+RANGES = 64  # of addresses, beside the first
 
 
 class Depth(IntEnum):
@@ -27,6 +28,10 @@ class Where:
         if not 0 <= self.low < self.high <= _U64:
             raise ValueError(f"no addresses: from {self.low:#x} to {self.high:#x}")
 
+    def __str__(self) -> str:
+        """For people."""
+        return f"{self.low:#x} to {self.high - 1:#x}"
+
 
 @dataclass(frozen=True, slots=True)
 class TraceRequest:
@@ -41,8 +46,11 @@ class TraceRequest:
     start: int = 0  # first step
     stop: int = _U64  # step after the last
     where: Where = Where()
+    also: tuple[Where, ...] = ()  # the same of these; relative if `where` is
 
     def __post_init__(self) -> None:
+        if len(self.also) > RANGES or any(a.relative != self.where.relative for a in self.also):
+            raise ValueError(f"at most {RANGES} more ranges, counted as the first is")
         if not 0 <= self.frames <= _U32:
             raise ValueError(f"{self.frames} frames cannot be told")
         if not 0 <= self.start < self.stop <= _U64:
@@ -53,12 +61,21 @@ class TraceRequest:
         words = {
             "synchronisation": self.depth is Depth.SYNC,
             f"steps {self.start} to {self.stop - 1}": (self.start, self.stop) != (0, _U64),
-            f"accesses to {self.where.low:#x} to {self.where.high - 1:#x}": self.where != Where(),
+            f"accesses to {', '.join(map(str, self.all_of_where()))}": self.where != Where(),
         }
         return [what for what, so in words.items() if so]
 
-    def options(self) -> dict[str, int]:
+    def all_of_where(self) -> tuple[Where, ...]:
+        """Every range."""
+        return (self.where, *self.also)
+
+    def options(self) -> dict[str, int | str]:
         """For the runtime, as native/runtime/options.c names them; what is usual is left out."""
+        numbers = self._numbers()
+        more = ",".join(f"{where.low}-{where.high}" for where in self.also)
+        return {**numbers, "trace-also": more} if more else {**numbers}
+
+    def _numbers(self) -> dict[str, int]:
         told = {
             "trace-depth": (self.depth, Depth.ACCESSES),
             "trace-frames": (self.frames, _U32),
