@@ -75,7 +75,7 @@ static _Unwind_Reason_Code at_frame(int version, _Unwind_Action actions,
 static void swallowed(_Unwind_Reason_Code reason, struct _Unwind_Exception *exception) {
     (void)reason, (void)exception;
     static const char text[] = "FATAL: exception not rethrown\n";
-    raw3(SYS_write, 2, (long)text, sizeof text - 1);
+    ew_say(&(struct iovec){(char *)text, sizeof text - 1}, 1);
     abort();
 }
 

@@ -14,6 +14,7 @@ enum ew_input_kind {
     EW_INPUT_SUPPRESSIONS, // no input: what the program says to whoever reports
     EW_INPUT_OPTIONS,
     EW_INPUT_PROGRAM, // the file and the arguments, each ended by a zero
+    EW_INPUT_LIBRARY, // a file that was loaded
 };
 
 EW_DATA bool ew_replaying;

@@ -4,6 +4,7 @@
 // The loader holds a lock of its own while constructors run; a second thread that waited for that
 // would stop the carrier. So whoever loads or unloads takes a lock of ours first, and is not
 // interrupted until it is done, unless a constructor waits by itself.
+#include "libraries.h"
 #include "openmp.h"
 #include "shadow.h"
 #include "threads.h"
@@ -77,6 +78,7 @@ __attribute__((used)) void ew_loading_leave(void) {
     owner = NULL;
     ew_uninterrupted = false;
     ew_openmp_look();
+    ew_libraries_tell();
     if (UNLIKELY(ew_tracing))
         ew_trace_modules();
     if (UNLIKELY(ew_detecting))

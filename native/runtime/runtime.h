@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/uio.h>
 #include <time.h>
 
 #define EW_EXPORT __attribute__((visibility("default")))
@@ -110,6 +111,11 @@ void ew_stdio_start(void);
 
 // The run begins: what happens from here on is scheduled and recorded.
 void ew_begin(void);
+
+// --- report.c: to the standard error that the program was started with, if it still has it
+
+void ew_say_start(void);
+void ew_say(const struct iovec *parts, size_t count);
 
 // --- scheduler.c
 

@@ -12,7 +12,7 @@
 // --- where we are
 
 static void say(const char *text) {
-    raw3(SYS_write, 2, (long)text, (long)strlen(text));
+    ew_say(&(struct iovec){(char *)text, strlen(text)}, 1);
 }
 
 // "0x5555 in function (file+0x12)", as far as the dynamic symbols go.

@@ -8,6 +8,7 @@
 #include "guide.h"
 #include "input.h"
 #include "libc.h"
+#include "libraries.h"
 #include "options.h"
 #include "pairs.h"
 #include "pids.h"
@@ -30,17 +31,10 @@
 uint8_t ew_has_fsgsbase;
 static struct ew_thread first_thread;
 
-static void say(const char *text) {
-    size_t length = 0;
-    while (text[length])
-        length++;
-    raw3(SYS_write, 2, (long)text, (long)length);
-}
-
 static _Noreturn void leave(const char *who, const char *what, int status) {
-    say(who);
-    say(what);
-    say("\n");
+    const struct iovec line[] = {
+        {(char *)who, strlen(who)}, {(char *)what, strlen(what)}, {"\n", 1}};
+    ew_say(line, sizeof line / sizeof *line);
     ew_trace_finish();
     if (ew_bare_failed())
         status = EW_BARE_STATUS;
@@ -81,6 +75,7 @@ static bool begun;
 // The libraries' own constructors run between the two, alone and without being recorded: they cost
 // a served run nothing, and some are slow (libgcc asks the processor what it is).
 static void start(int count, char **arguments, char **environment) {
+    ew_say_start();
     ew_reals_start();
     ew_has_fsgsbase = (getauxval(AT_HWCAP2) & 2) != 0;
     char *text = variable(environment);
@@ -110,6 +105,7 @@ void ew_begin(void) {
         ew_serve(options.server, &options);
     }
     ew_family_begin(&options);
+    ew_libraries_tell();
     ew_guide_begin(options.guide, ew_family_leads());
     ew_places_begin();
     ew_reports_begin();

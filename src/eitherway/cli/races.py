@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eitherway.cli import arguments, findings_list, output
+from eitherway.cli import arguments, findings_list, output, running
 from eitherway.errors import Exit, UsageError
 from eitherway.findings.document import load
 from eitherway.findings.merge import merged, stamped
@@ -155,7 +155,9 @@ def _trace_of(recording: "Recording", *, again: bool) -> "tuple[Trace, Describe]
             fix=f"eitherway races --again {recording.path}, if you trust it",
         )
     fix_addresses()
-    events, _ = events_of(load(recording))
+    recorded = load(recording)
+    with running.apart(recorded.launch, required=recorded.boxed) as box:
+        events, _ = events_of(recorded, box=box)
     return trace_of(events), Descriptions(events)
 
 

@@ -107,19 +107,22 @@ def _token(program: str, args: argparse.Namespace) -> str:
 
 
 def _verified(recorded: "Recorded", box: "Sandbox | None", *, fixed: bool) -> bool:
-    """Done again at once, from files as they were where a sandbox can give them back."""
+    """Done again at once, apart; from files as they were if it was recorded so."""
     from eitherway.worlds.threads.run import run as run_once
 
     if recorded.ran.course.interrupt:
         say("not verified: it was interrupted")
         return True
-    if box:
+    if box is None:
+        with running.apart(recorded.launch) as other:
+            return _verified(recorded, other, fixed=fixed)
+    if box.dirty():
         box.reset()
     again = run_once(recorded.launch, replay=recorded.ran, box=box)
     if again.course.interrupt:
         say("not verified: the replay was interrupted")
         return True
-    same = running.tell_differences(recorded, again, fixed=fixed, boxed=box is not None)
+    same = running.tell_differences(recorded, again, fixed=fixed, box=box)
     if same:
         say("verified: replayed, the same to the bit")
     return same

@@ -2,9 +2,13 @@
 """`eitherway replay`: do a recorded run again, and check that it is the same to the bit."""
 
 import argparse
+import json
 import os
+import shlex
 import shutil
-from contextlib import ExitStack
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -42,10 +46,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--times", type=arguments.count, default=1, metavar="N", help="how often (default: 1)"
     )
     parser.add_argument("--quiet", action="store_true", help="do not show what the program prints")
-    parser.add_argument(
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
         "--sandbox",
         action="store_true",
-        help="keep what it writes away from your files (default: as it was recorded)",
+        help="keep what it writes away from your files, or do not run it (default: as well as "
+        "this machine can; a token: not)",
+    )
+    where.add_argument(
+        "--keep", action="store_true", help="outside of a sandbox: what it writes is written"
     )
     parser.add_argument("--gdb", action="store_true", help="in the debugger")
     running.add_time(parser)
@@ -58,8 +67,10 @@ def run(args: argparse.Namespace) -> int:
 
     if args.recording and is_token(args.recording):
         return _from_token(parse(args.recording), args)
-    if args.trace and (args.gdb or args.sandbox or args.times > 1):
-        raise UsageError("--trace goes with one run, and not with --gdb or --sandbox")
+    if args.trace and (args.gdb or args.times > 1):
+        raise UsageError("--trace goes with one run, and not with --gdb")
+    if args.gdb and args.sandbox:
+        raise UsageError("gdb runs outside of a sandbox")
     if args.command:
         raise UsageError(
             "a recording knows its command; only a token needs one",
@@ -91,7 +102,7 @@ def _from_recording(args: argparse.Namespace) -> int:
     if args.gdb:
         _debug(recorded)
     again = _Again(recorded, args, fixed, traced, request)
-    with running.sandbox(recorded.launch, wanted=again.boxed) as box:
+    with again.place() as box:
         code = again.repeat(box)
     trace_options.tell(traced)
     return code
@@ -107,12 +118,15 @@ class _Again:
     traced: Path | None
     request: "TraceRequest | None"
 
-    @property
-    def boxed(self) -> bool:
-        """A sandbox would keep the trace to itself."""
-        if self.traced and self.recorded.boxed:
-            say("it was recorded in a sandbox; traced, it runs outside and writes your files")
-        return self.args.sandbox or (self.recorded.boxed and not self.traced)
+    @contextmanager
+    def place(self) -> "Iterator[Sandbox | None]":
+        """Where it runs: apart, unless asked otherwise."""
+        if self.args.keep:
+            yield None
+            return
+        required = self.args.sandbox or self.recorded.boxed
+        with running.apart(self.recorded.launch, required=required) as box:
+            yield box
 
     def repeat(self, box: "Sandbox | None") -> int:
         """As often as asked, or until it was not the same."""
@@ -148,35 +162,40 @@ class _Again:
         if again.course.ended is not Ended.ITSELF:
             running.tell_course(again, plan, replay=True)
             return running.exit_code(again, plan)
-        boxed = box is not None
-        same = running.tell_differences(self.recorded, again, fixed=self.fixed, boxed=boxed)
+        same = running.tell_differences(self.recorded, again, fixed=self.fixed, box=box)
         return None if same else Exit.INCONCLUSIVE
 
 
 def _debug(recorded: "Recorded") -> NoReturn:
     """Become gdb; it hands the environment and the descriptors on to the program."""
     from eitherway.worlds.threads.holding import paths
+    from eitherway.worlds.threads.launch import program_of
     from eitherway.worlds.threads.run import Memories, options_of
 
     gdb = shutil.which("gdb")
     if gdb is None:
         raise Unavailable("--gdb needs gdb", fix="apt-get install gdb")
-    if recorded.boxed:
-        say("it was recorded in a sandbox; in gdb it runs outside, and what it writes is written")
+    say("in gdb it runs outside of a sandbox: what it writes is written")
     stack = ExitStack()  # never left: what replaces this process needs the descriptors
     descriptors = stack.enter_context(Memories(stack).options(recorded.ran))
     for descriptor in descriptors.values():
         os.set_inheritable(descriptor, True)
     options = {**options_of(0, "", recorded.ran), **paths(descriptors, os.getpid())}
     os.chdir(recorded.launch.directory)
-    settings = (
-        "set startup-with-shell off",
-        "unset environment LINES",
-        "unset environment COLUMNS",
-    )
-    flags = [word for setting in settings for word in ("-ex", setting)]
-    command = [gdb, "-q", *flags, "--args", *recorded.launch.command]
-    os.execve(gdb, command, recorded.launch.environment_with(options))
+    environment = recorded.launch.environment_with(options)
+    wrapper = _wrapper(recorded.launch.command, environment)
+    program = program_of(recorded.launch)
+    command = [gdb, "-q", "-ex", f"set exec-wrapper {wrapper}", program]
+    os.execve(gdb, command, environment)
+
+
+def _wrapper(command: Sequence[str], environment: Mapping[str, str]) -> str:
+    """What gdb starts instead of the program, which it would name by another path."""
+    from eitherway.worlds.threads import become
+
+    told = os.memfd_create("eitherway-launch", 0)
+    os.write(told, json.dumps({"command": list(command), "environment": environment}).encode())
+    return shlex.join([sys.executable, "-I", become.__file__, str(told)])
 
 
 # --- a token

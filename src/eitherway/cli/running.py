@@ -111,6 +111,19 @@ def sandbox(launch: "Launch", *, wanted: bool) -> "Iterator[Sandbox | None]":
         yield box
 
 
+@contextmanager
+def apart(launch: "Launch", *, required: bool = False) -> "Iterator[Sandbox]":
+    """A sandbox for a replay, as good as this machine permits; or with files apart, if required."""
+    from eitherway.sandbox.box import Sandbox
+    from eitherway.sandbox.isolation import Kind
+
+    with Sandbox(require=[Kind.FILES] if required else (), work=[launch.directory]) as box:
+        if Kind.FILES in box.isolation.missing:
+            why = box.isolation.of(Kind.FILES).why
+            output.say(f"the replay is not isolated ({why}): what it writes is written again")
+        yield box
+
+
 def isolation(box: "Sandbox | None") -> str:
     """In words."""
     if box is None:
@@ -165,12 +178,14 @@ class _Lines:
             output.tell(self._before + os.fsdecode(line))
 
 
-def tell_differences(recorded: "Recorded", again: "Ran", *, fixed: bool, boxed: bool) -> bool:
+def tell_differences(
+    recorded: "Recorded", again: "Ran", *, fixed: bool, box: "Sandbox | None"
+) -> bool:
     """What differs when it was done again, and what may be why; True when nothing does."""
     from eitherway.worlds.threads.causes import likely_causes
     from eitherway.worlds.threads.determinism import check_determinism
 
-    found = check_determinism(recorded, again=again, fixed=fixed)
+    found = check_determinism(recorded, again=again, fixed=fixed, box=box)
     if not found:
         return True
     steps = [difference.step for difference in found if difference.step is not None]
@@ -178,7 +193,7 @@ def tell_differences(recorded: "Recorded", again: "Ran", *, fixed: bool, boxed: 
     output.say(f"the replay was not the same{where}: this is about the run, not about a race")
     for difference in found:
         output.tell(f"  {difference.kind}: {difference.words}")
-    for cause in likely_causes(recorded, again, fixed=fixed, boxed=boxed):
+    for cause in likely_causes(recorded, again, fixed=fixed, boxed=box is not None):
         output.tell(f"  perhaps: {cause}")
     return False
 

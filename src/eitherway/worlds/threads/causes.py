@@ -31,7 +31,8 @@ def likely_causes(recorded: Recorded, again: Ran, *, fixed: bool, boxed: bool) -
     found = [
         *_addresses(fixed),
         *_said(again),
-        *([] if boxed else _files(recorded)),
+        *_files(recorded),
+        *(_place(recorded) if boxed else []),
         *_instructions(program_of(recorded.launch)),
         *_unseen(program_of(recorded.launch)),
         *_children(recorded.ran),
@@ -57,6 +58,8 @@ def _said(again: Ran) -> Iterator[str]:
 
 def _files(recorded: Recorded) -> Iterator[str]:
     """Files that the run writes were changed by the recorded one already: found by doing it."""
+    if recorded.boxed:
+        return
     try:
         box = Sandbox(require=[Kind.FILES], work=[recorded.launch.directory])
     except Problem:
@@ -69,6 +72,14 @@ def _files(recorded: Recorded) -> Iterator[str]:
         yield (
             f"it changes files, which the recorded run changed before: {_few(paths)}; "
             "eitherway record --sandbox keeps them as they are"
+        )
+
+
+def _place(recorded: Recorded) -> Iterator[str]:
+    if not recorded.boxed:
+        yield (
+            "it was recorded outside of a sandbox and done again in one, where some files and "
+            "devices are others (docs/isolation.md): eitherway replay --keep does it outside"
         )
 
 

@@ -82,7 +82,7 @@ def check_determinism(
     if again is None:
         again = run(recorded.launch, replay=recorded.ran, plan=plan, box=box)
     found = compare(recorded.ran, again)
-    return [*found, *_in_the_traces(recorded, found, fixed=fixed)] if found else []
+    return [*found, *_in_the_traces(recorded, found, box, fixed=fixed)] if found else []
 
 
 def check_schedule(
@@ -97,7 +97,7 @@ def check_schedule(
     first, second = (run(launch, seed=seed, scheduler=scheduler, plan=plan) for _ in range(2))
     found = compare(first, second, clocks=False)
     recorded = Recorded(launch, first)
-    return [*found, *_in_the_traces(recorded, found, fixed=fixed)] if found else []
+    return [*found, *_in_the_traces(recorded, found, None, fixed=fixed)] if found else []
 
 
 # --- what was seen of two runs
@@ -221,13 +221,13 @@ def _item(item: inputs.Item | None) -> str:
 
 
 def _in_the_traces(
-    recorded: Recorded, found: list[Difference], *, fixed: bool
+    recorded: Recorded, found: list[Difference], box: Sandbox | None, *, fixed: bool
 ) -> Iterator[Difference]:
     """Two traces of it; if they are the same, where they were when the run went another way."""
     request = TraceRequest(depth=Depth.VALUES if fixed else Depth.ACCESSES)
     with ExitStack() as stack:
         folders = [Path(stack.enter_context(_folder())) for _ in range(2)]
-        runs = [trace_into(folder, recorded, request) for folder in folders]
+        runs = [trace_into(folder, recorded, request, box=box) for folder in folders]
         one, other = (stack.enter_context(Recording.open(folder)) for folder in folders)
         if difference := _first_apart(one, other):
             yield difference

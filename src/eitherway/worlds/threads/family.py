@@ -70,6 +70,11 @@ class Member:
         """The file and the arguments that it was started with; nothing when it was forked."""
         return inputs.program(self.inputs)
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Files of the user's that it loaded, as the loader names them."""
+        return inputs.libraries(self.inputs)
+
     def differences(self, other: "Member", *, killed: bool = False) -> list[str]:
         """In what two processes differ; of two that were killed the shorter counts."""
         mine, theirs = (self._up_to(other), other._up_to(self)) if killed else (self, other)

@@ -24,6 +24,7 @@ class Said(IntEnum):
     SUPPRESSIONS = 5
     OPTIONS = 6
     PROGRAM = 7
+    LIBRARY = 8
 
 
 def items(packed: bytes) -> Iterator[Item]:
@@ -66,6 +67,11 @@ def default_options(packed: bytes) -> str:
 def program(packed: bytes) -> tuple[str, ...]:
     """The file and the arguments that the process was started with; nothing when it was forked."""
     return tuple(os.fsdecode(word) for word in _said(packed, Said.PROGRAM).split(b"\0")[:-1])
+
+
+def libraries(packed: bytes) -> tuple[str, ...]:
+    """Files of the user's that the process loaded."""
+    return tuple(os.fsdecode(data) for kind, _, data in items(packed) if kind == Said.LIBRARY)
 
 
 def _said(packed: bytes, kind: Said) -> bytes:

@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Set
 from contextlib import suppress
 from dataclasses import dataclass
@@ -110,6 +111,8 @@ def _home(path: Path) -> bytes:
 def _manifest(recorded: Recorded) -> Manifest:
     launch, members = recorded.launch, recorded.ran.members
     files = [program_of(launch), *(member.program[0] for member in members if member.program)]
+    loaded = [library for member in members for library in member.libraries]
+    files += [os.path.join(launch.directory, library) for library in loaded]
     return Manifest(
         world=World.THREADS,
         recorded_by="runtime",
