@@ -119,7 +119,10 @@ void ew_freed_wrongly(const void *block, const void *pc, unsigned kind) {
     tell(&access, kind, 0, 0, EW_OP_STORE);
 }
 
+// What lies in memory that was given back is no lock any more: that is told, as its use.
 void ew_misused(unsigned op, const void *lock, const void *pc) {
+    if (ew_cell_at((uintptr_t)lock & ~3ul)->read == EW_FREED)
+        return;
     const struct ew_access access = {(uintptr_t)lock, 0, (uintptr_t)pc, (uint8_t)op, true};
     tell(&access, EW_FOUND_LOCK_MISUSE, 0, 0, 0);
 }

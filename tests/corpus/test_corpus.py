@@ -16,25 +16,9 @@ SCHEDULES = 200
 MORE = {"paper_apache_45605": 3000}  # what is rarely met
 # A run that hangs is waited for: as few as show it, and not for long.
 OPTIONS = {"paper_pfscan": ("--schedules", "100", "--timeout", "1")}
-NOT_YET = {
-    "cpp_shared_ptr_wrong": "true, and not among what may be told: the copy ends in line 15, where "
-    "its count races too",
-    "paper_pbzip2": "a mutex that is unlocked after it was given back is not looked at",
-}
 
 
-def cases() -> list[object]:
-    return [
-        pytest.param(
-            truth,
-            id=truth.name,
-            marks=[pytest.mark.xfail(reason=NOT_YET[truth.name])] if truth.name in NOT_YET else [],
-        )
-        for truth in truths()
-    ]
-
-
-@pytest.mark.parametrize("truth", cases())
+@pytest.mark.parametrize("truth", truths(), ids=lambda truth: truth.name)
 def test_what_is_true_is_told(truth: Truth, tmp_path: Path) -> None:
     program = tmp_path / truth.name
     build(truth.source, program)

@@ -8,7 +8,7 @@ by its thread alone, and nothing has confirmed it.
 from eitherway.find.candidates import Candidate, FoundKind
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.identity import identified
-from eitherway.model.words import OP_WORDS, Class, Kind, OpKind, World
+from eitherway.model.words import NEVER_RETURNED, OP_WORDS, Class, Kind, OpKind, World
 from eitherway.symbols.lines import frames_at
 from eitherway.worlds.threads.run import Ran
 
@@ -24,7 +24,7 @@ def finding_of(candidate: Candidate, ran: Ran, program: str) -> Finding:
     accesses = candidate.size > 0
     side = FoundOperation(
         actor=f"thread T{candidate.thread}" if candidate.thread else "main thread",
-        op=f"{words} of size {candidate.size}" if accesses else words,
+        op=f"{words} of size {candidate.size}" if accesses else f"{words}{NEVER_RETURNED}",
         object="memory" if accesses else "",
         stack=frames_at(path, [later.place - 1])[0],
     )

@@ -2,6 +2,7 @@
 """Runs that ended badly, as findings: where they were when they did."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from eitherway.find.confirm import Traced, Tracer
 from eitherway.find.endings import Ending, Endings, How
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.identity import identified
-from eitherway.model.words import Kind, OpFlag, World
+from eitherway.model.words import NEVER_RETURNED, Kind, OpFlag, World
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.trace_request import Depth, TraceRequest
 
@@ -63,7 +64,8 @@ def _operations(ending: Ending, ran: Ran, tracer: Tracer) -> tuple[FoundOperatio
     if ending.how is How.DEADLOCK:
         traced = tracer.trace(ran, TraceRequest(Depth.SYNC))
         flags = traced.trace.operations["flags"]
-        return _sides(traced, np.flatnonzero(flags & int(OpFlag.BLOCKED)).tolist())
+        stuck = _sides(traced, np.flatnonzero(flags & int(OpFlag.BLOCKED)).tolist())
+        return tuple(replace(side, op=f"{side.op}{NEVER_RETURNED}") for side in stuck)
     steps = ran.schedule.reached
     traced = tracer.trace(ran, TraceRequest(start=max(0, steps - _LAST_STEPS)))
     return _sides(traced, range(len(traced.trace))[-1:])

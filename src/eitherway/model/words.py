@@ -92,6 +92,8 @@ class OpKind(IntEnum):
     OTHER = 32  # keeps its place in the order, touches nothing we model
 
 
+NEVER_RETURNED = " that never returned"  # behind the words of an operation
+
 OP_WORDS = {
     OpKind.LOAD: "read",
     OpKind.STORE: "write",

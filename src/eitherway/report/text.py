@@ -10,7 +10,7 @@ from typing import TextIO
 
 from eitherway.model.finding import Finding, FoundOperation, Frame, Summary
 from eitherway.model.text import printable
-from eitherway.model.words import Class, Kind
+from eitherway.model.words import NEVER_RETURNED, Class, Kind
 
 RULE = "=" * 18
 
@@ -73,7 +73,7 @@ class TextReport:
 def _block(finding: Finding, marked: str) -> Iterator[str]:
     locks = _numbered_locks(finding)
     yield RULE
-    yield f"WARNING: EitherWay: {TITLES[finding.kind]}"
+    yield f"WARNING: EitherWay: {_title(finding)}"
     yield from _cycle(finding)
     for title, operation in _told(finding, locks):
         yield f"  {title}:"
@@ -82,15 +82,25 @@ def _block(finding: Finding, marked: str) -> Iterator[str]:
     yield from _locations(finding)
     yield from _locks(finding, locks)
     yield from _actors(finding)
-    yield f"SUMMARY: EitherWay: {TITLES[finding.kind]}{_summary_place(finding)}"
+    yield f"SUMMARY: EitherWay: {_title(finding)}{_summary_place(finding)}"
     yield from _judgement(finding, marked)
     yield RULE
+
+
+def _title(finding: Finding) -> str:
+    return "deadlock" if _is_stuck(finding) else TITLES[finding.kind]
+
+
+def _is_stuck(finding: Finding) -> bool:
+    """A deadlock that happened, told by what threads wait for: there need be no ring of locks."""
+    ends = [operation.op.endswith(NEVER_RETURNED) for operation in finding.operations]
+    return finding.kind is Kind.DEADLOCK and bool(ends) and all(ends)
 
 
 def _told(finding: Finding, locks: Mapping[str, str]) -> Iterator[tuple[str, FoundOperation]]:
     """Each operation with its title: of two accesses the later one first, as TSan does."""
     operations = finding.operations
-    if finding.kind is Kind.DEADLOCK:
+    if finding.kind is Kind.DEADLOCK and not _is_stuck(finding):
         yield from ((_acquired(operation), operation) for operation in operations)
         return
     pair = len(operations) == 2 and finding.kind in (Kind.DATA_RACE, Kind.LOAD_STORE)
@@ -128,7 +138,7 @@ def _cycle(finding: Finding) -> Iterator[str]:
 
     A deadlock that another tool told has only the second of each pair.
     """
-    if finding.kind is not Kind.DEADLOCK or not finding.operations:
+    if finding.kind is not Kind.DEADLOCK or not finding.operations or _is_stuck(finding):
         return
     operations = finding.operations
     pairs = list(zip(operations[::2], operations[1::2], strict=False))
