@@ -13,5 +13,19 @@ settings.register_profile(
 )
 settings.load_profile("eitherway")
 
-# A shell that starts us in the background ignores SIGINT, and so would every program we test.
-signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def as_a_terminal_has_them() -> None:
+    """What whoever started us ignores or blocks, every program that we test would too.
+
+    A shell that starts a job in the background ignores SIGINT; nohup, a CI runner and a container's
+    first process ignore or block others. What Python itself ignores it gives back to children.
+    """
+    kept = {signal.SIGPIPE, signal.SIGXFSZ}
+    for number in signal.valid_signals() - kept:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+as_a_terminal_has_them()

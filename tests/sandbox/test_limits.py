@@ -2,14 +2,12 @@
 """Limits hold for what runs inside, and the machine outside does not feel it."""
 
 import signal
-from pathlib import Path
 
 import pytest
 from tests.sandbox.harness import Place
 
 
 def test_a_fork_bomb_is_contained(place: Place) -> None:
-    before = Path("/proc/sys/kernel/pid_max").read_text()
     ran = place.run([place.vandal, "multiply", "5000"], "--require", "all", "--processes", "50")
     if ran.status == 69 and place.user == 0:
         assert "Linux 6.14" in ran.errors
@@ -17,7 +15,6 @@ def test_a_fork_bomb_is_contained(place: Place) -> None:
     count, answer = ran.output.splitlines()
     assert answer == "multiply EAGAIN"
     assert 30 <= int(count.split()[1]) <= 350
-    assert Path("/proc/sys/kernel/pid_max").read_text() == before
 
 
 def test_processes_that_end_make_room(place: Place) -> None:

@@ -59,14 +59,18 @@ def served(ran: Ran) -> list[bytes]:
 @pytest.mark.parametrize("condition", ["idle", "port:PORT", "output:^listening$", "file:FILE"])
 @pytest.mark.parametrize("boxed", [False, True])
 def test_a_server_is_driven_and_replays_without_its_driver(
-    condition: str, boxed: bool, program: Program, tmp_path: Path, box: Sandbox
+    condition: str,
+    boxed: bool,
+    program: Program,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
     mark = tmp_path / "ready"
     port = 7 if boxed else free_port()  # in the sandbox nobody else has one
     launch = Launch.here([program("echoes"), str(port), str(mark)])
     when = condition.replace("PORT", str(port)).replace("FILE", str(mark))
     driver = Driver(asks(port, "one", "two"), ready.parse(when))
-    inside = box if boxed else None
+    inside: Sandbox | None = request.getfixturevalue("box") if boxed else None
     ran = run(launch, seed=5, plan=Plan(driver=driver), box=inside)
     assert ran.course.driven is not None
     assert ran.course.driven.status == 0, ran.course.driven.err.beginning
