@@ -3,6 +3,7 @@
 //
 // On one carrier priorities and processors mean nothing; what the program sets is checked as the
 // kernel would check it, and told again when asked.
+#include "input.h"
 #include "threads.h"
 
 #include <dlfcn.h>
@@ -67,8 +68,10 @@ static void affinity_of(const struct ew_thread *thread, cpu_set_t *set) {
     memset(set, 0, sizeof *set);
     if (thread->life.has_affinity)
         *set = thread->life.affinity;
-    else
+    else {
         raw3(SYS_sched_getaffinity, 0, sizeof *set, (long)set);
+        ew_input(EW_INPUT_DATA, set, sizeof *set, sizeof *set);
+    }
 }
 
 // The kernel says whether it would do, and what it would make of it; then all is as before.

@@ -171,10 +171,18 @@ static bool is_constant_device(const struct stat *status) {
     return major(status->st_rdev) == 1 && (number == 3 || number == 5 || number == 7);
 }
 
+static bool is_telling(const struct stat *status) {
+    return status->st_dev == telling[0] || status->st_dev == telling[1];
+}
+
+bool ew_tells_of_now(int descriptor) {
+    struct stat status;
+    return target_of(descriptor, &status) && is_telling(&status);
+}
+
 static bool is_plain_outside(int descriptor, const struct stat *status) {
     uint32_t number = *number_at(descriptor);
-    return status->st_dev == telling[0] || status->st_dev == telling[1] ||
-           number_outside[number]; // it came through a socket
+    return is_telling(status) || number_outside[number]; // it came through a socket
 }
 
 bool ew_look_where(int descriptor, struct stat *status) {

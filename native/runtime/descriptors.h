@@ -19,6 +19,9 @@ bool ew_look_where(int descriptor, struct stat *status);
 // whatever: a pipe that is full for a moment, or a file.
 bool ew_is_output(const struct stat *status);
 
+// Whether it is in a file system that says what the kernel thinks just now: /proc, /sys.
+bool ew_tells_of_now(int descriptor);
+
 // A pipe or the like that the program made for itself; both ends are within.
 void ew_made_within(int descriptor);
 bool ew_was_made(const struct stat *status); // by this process or one that it is a copy of

@@ -20,7 +20,7 @@ USED = {
     "dlsym dladdr dladdr1 dl_iterate_phdr __tls_get_addr": "the loader: where things are",
     "atexit at_quick_exit on_exit pthread_atfork": "handlers, which are the program's too",
     "exit __chk_fail": "ends the program",
-    "fdopen fileno stdin stdout stderr": "streams of popen, and those that are there",
+    "fdopen fileno dirfd stdin stdout stderr": "streams of popen, and those that are there",
     "pthread_attr_* pthread_*attr_get* pthread_mutexattr_*": "objects that the program filled in",
     "pthread_getattr_default_np": "how large a stack is, when nobody says",
     "posix_spawnattr_* posix_spawn_file_actions_*": "how a shell is started: system and popen",
