@@ -118,26 +118,20 @@ EW_EXPORT int pthread_getaffinity_np(pthread_t handle, size_t size, cpu_set_t *r
     return thread ? get_affinity(thread, size, result) : ESRCH;
 }
 
-static int answer(int error) {
-    if (error)
-        errno = error;
-    return error ? -1 : 0;
-}
-
 EW_EXPORT int sched_setaffinity(pid_t number, size_t size, const cpu_set_t *wish) {
     struct ew_thread *thread = ew_thread_numbered(number);
     if (thread)
-        return answer(set_affinity(thread, size, wish));
-    return answer((int)-raw3(SYS_sched_setaffinity, number, (long)size, (long)wish));
+        return (int)ew_result(-set_affinity(thread, size, wish));
+    return (int)ew_result(raw3(SYS_sched_setaffinity, number, (long)size, (long)wish));
 }
 
 EW_EXPORT int sched_getaffinity(pid_t number, size_t size, cpu_set_t *result) {
     struct ew_thread *thread = ew_thread_numbered(number);
     if (thread)
-        return answer(get_affinity(thread, size, result));
+        return (int)ew_result(-get_affinity(thread, size, result));
     memset(result, 0, size);
     long error = raw3(SYS_sched_getaffinity, number, (long)size, (long)result);
-    return answer(error < 0 ? (int)-error : 0);
+    return (int)ew_result(error < 0 ? error : 0);
 }
 
 // The first processor that it may use: an answer that does not change from run to run.
@@ -203,7 +197,7 @@ EW_EXPORT int prctl(int option, ...) {
         return 0;
     }
     long result = raw6(SYS_prctl, option, a, b, c, d, 0);
-    return result < 0 ? answer((int)-result) : (int)result;
+    return (int)ew_result(result);
 }
 
 // --- attribute objects

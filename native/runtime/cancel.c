@@ -68,6 +68,7 @@ static _Unwind_Reason_Code at_frame(int version, _Unwind_Action actions,
         return _URC_NO_REASON;
     if (buffer)
         ew_jump_back(buffer->__cancel_jmp_buf, 1);
+    ew_leave_blocks(UINTPTR_MAX);
     ew_restart(top_of_stack(ew_self), ew_thread_over);
 }
 

@@ -19,10 +19,12 @@
 #define SYS_pidfd_open 434
 #endif
 
-static int result(long value) {
-    if (value < 0)
-        errno = (int)-value;
-    return value < 0 ? -1 : (int)value;
+#define CHILDREN 64 // that are waited for at once
+
+static uint32_t close_all(const struct pollfd *polled, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        raw1(SYS_close, polled[i].fd);
+    return 0;
 }
 
 // Descriptors that become readable when a child ends: of one child, or of all there are.
@@ -34,26 +36,25 @@ static uint32_t open_one(long pid, struct pollfd *polled) {
     return 1;
 }
 
-// The kernel's list, "123 456 "; more children than fit are looked at when some of these have
-// ended.
-static uint32_t open_all(struct pollfd *polled, uint32_t room) {
+// The kernel's list, "123 456 ". None, when they are more than that.
+static uint32_t open_all(struct pollfd polled[CHILDREN]) {
     static const char path[] = "/proc/thread-self/children";
-    char text[4096];
+    char text[(CHILDREN + 1) * sizeof "4194304"];
     long fd = raw3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
     long length = fd < 0 ? 0 : raw3(SYS_read, fd, (long)text, sizeof text);
     if (fd >= 0)
         raw1(SYS_close, fd);
-    uint32_t count = 0;
+    uint32_t children = 0, count = 0;
     long pid = 0;
-    for (long i = 0; i < length && count < room; i++) {
+    for (long i = 0; i < length; i++) {
         if (text[i] >= '0' && text[i] <= '9') {
             pid = pid * 10 + (text[i] - '0');
-        } else if (pid) {
+        } else if (pid && children++ < CHILDREN) {
             count += open_one(pid, &polled[count]);
             pid = 0;
         }
     }
-    return count;
+    return children == count ? count : close_all(polled, count);
 }
 
 // Children may come while one waits for any.
@@ -65,27 +66,40 @@ void ew_child_made(void) {
     }
 }
 
-static void wait_on(struct pollfd *polled, uint32_t count, bool also_stops) {
-    ew_self->life.awaits_children = true;
-    if (also_stops)
-        ew_wait_elsewhere(EW_NEVER); // which no descriptor shows
-    else
-        ew_wait_outside(polled, count, EW_NEVER);
+struct ends {
+    struct pollfd polled[CHILDREN];
+    uint32_t count;
+};
+
+static void end_wait(void *argument) {
+    const struct ends *ends = argument;
     ew_self->life.awaits_children = false;
+    close_all(ends->polled, ends->count);
 }
 
-// One round of waiting; false when there is nothing to wait for that could be waited for.
-static bool wait_for_an_end(long pid, int options) {
-    struct pollfd polled[64];
-    uint32_t count = pid > 0 ? open_one(ew_pid_real((pid_t)pid), polled) : open_all(polled, 64);
+// None of them: no descriptor shows that one stops; there may be too many; the program may have no
+// descriptors left, or the machine no /proc. Then it is looked again and again.
+static uint32_t open_those(long pid, int options, struct pollfd polled[CHILDREN]) {
+    if (options & (WUNTRACED | WCONTINUED))
+        return 0;
+    uint32_t count = pid > 0 ? open_one(ew_pid_real((pid_t)pid), polled) : open_all(polled);
     for (uint32_t i = 0; i < count; i++)
         polled[i].fd = ew_out_of_the_way(polled[i].fd);
-    if (count)
-        wait_on(polled, count, options & (WUNTRACED | WCONTINUED));
-    for (uint32_t i = 0; i < count; i++)
-        raw1(SYS_close, polled[i].fd);
-    ew_testcancel();
-    return count != 0;
+    return count;
+}
+
+// One round of waiting: there are children, but none has ended.
+static void wait_for_an_end(long pid, int options) {
+    struct ends ends;
+    ends.count = open_those(pid, options, ends.polled);
+    long by_descriptor = ends.count != 0;
+    ew_input(EW_INPUT_RESULT, &by_descriptor, sizeof by_descriptor, sizeof by_descriptor);
+    ew_self->life.awaits_children = true;
+    EW_AFTERWARDS(end_wait, &ends);
+    if (by_descriptor)
+        ew_wait_outside(ends.polled, ends.count, EW_NEVER);
+    else
+        ew_wait_elsewhere(EW_NEVER);
 }
 
 #define LOOK 100 // milliseconds
@@ -149,10 +163,12 @@ EW_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
             if (usage)
                 *usage = used;
         }
-        if (got || options & WNOHANG || !wait_for_an_end(pid, options))
-            return result(got);
+        if (got || options & WNOHANG)
+            return (int)ew_result(got);
+        wait_for_an_end(pid, options);
+        ew_testcancel();
         if (ew_interrupted(false))
-            return result(-EINTR);
+            return (int)ew_result(-EINTR);
     }
 }
 
@@ -179,14 +195,15 @@ EW_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options) {
             if (seen.si_pid)
                 ended(seen.si_pid, status_of(&seen), options & WNOWAIT);
         }
-        if (error || seen.si_pid || options & WNOHANG ||
-            !wait_for_an_end(type == P_PID ? (long)id : -1, options)) {
+        if (error || seen.si_pid || options & WNOHANG) {
             if (error == 0 && info)
                 *info = seen;
-            return result(error);
+            return (int)ew_result(error);
         }
+        wait_for_an_end(type == P_PID ? (long)id : -1, options);
+        ew_testcancel();
         if (ew_interrupted(false))
-            return result(-EINTR);
+            return (int)ew_result(-EINTR);
     }
 }
 
@@ -201,5 +218,5 @@ EW_EXPORT int pidfd_open(pid_t pid, unsigned flags) {
         raw1(SYS_close, descriptor);
     if (descriptor != told && told >= 0)
         ew_placeholder((int)told, S_IFSOCK, 0, O_CLOEXEC | (int)flags);
-    return result(told);
+    return (int)ew_result(told);
 }

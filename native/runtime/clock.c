@@ -5,6 +5,7 @@
 // a thread that spins does not keep a sleeping one from its end.
 #include "guide.h"
 #include "input.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <sys/time.h>
@@ -16,10 +17,6 @@
 static int64_t moved;  // since the start of the run, beside the steps
 static int64_t rested; // of it: nobody ran
 static struct timespec base[2];
-
-static int64_t nanoseconds(const struct timespec *time) {
-    return time->tv_sec * 1000000000ll + time->tv_nsec;
-}
 
 int64_t ew_elapsed(void) {
     return moved + (int64_t)ew_step_number();
@@ -67,30 +64,39 @@ static bool is_monotonic(clockid_t clock) {
            clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_BOOTTIME || clock == CLOCK_BOOTTIME_ALARM;
 }
 
-// Negative ones name a process or thread, or a device by its descriptor (the lowest bits are 3).
-// What one thread has used is told as what all have.
+// Negative ones name a process or thread (bit 2), or a device by its descriptor (the lowest bits
+// are 3); the others are their number, inverted.
 static bool is_of_cpu(clockid_t clock) {
     return clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID ||
            (clock < 0 && (clock & 7) != 3);
+}
+
+static const struct ew_thread *thread_of(clockid_t clock) {
+    if (clock == CLOCK_THREAD_CPUTIME_ID)
+        return ew_self;
+    return clock < 0 && clock & 4 ? ew_thread_numbered(~(clock >> 3)) : NULL;
+}
+
+static int64_t cpu_time(clockid_t clock) {
+    const struct ew_thread *thread = thread_of(clock);
+    return thread ? ew_thread_time(thread) : ew_cpu_time();
 }
 
 static const struct timespec *base_of(clockid_t clock) {
     return &base[!is_real(clock)];
 }
 
-#define FAR 4000000000 // seconds: nobody will see that moment, and nanoseconds might overflow
-
 int64_t ew_deadline(clockid_t clock, const struct timespec *when) {
-    if (when->tv_sec > FAR)
-        return EW_NEVER;
-    if (when->tv_sec < 0)
-        return ew_elapsed();
-    int64_t deadline = nanoseconds(when) - nanoseconds(base_of(clock));
-    return deadline > ew_elapsed() ? deadline : ew_elapsed();
+    int64_t moment = ew_nanoseconds(when), now = ew_elapsed();
+    if (moment == EW_NEVER || when->tv_sec < 0)
+        return when->tv_sec < 0 ? now : EW_NEVER;
+    moment -= ew_nanoseconds(base_of(clock));
+    return moment > now ? moment : now;
 }
 
-int64_t ew_deadline_in(const struct timespec *length) {
-    return length->tv_sec > FAR ? EW_NEVER : ew_now() + nanoseconds(length);
+int64_t ew_deadline_in(int64_t nanoseconds) {
+    int64_t now = ew_now();
+    return nanoseconds == EW_NEVER ? EW_NEVER : now + nanoseconds;
 }
 
 static int ask_kernel(clockid_t clock, struct timespec *result) {
@@ -108,8 +114,7 @@ EW_EXPORT int clock_gettime(clockid_t clock, struct timespec *result) {
         return ask_kernel(clock, result);
     ew_guide_looked();
     int64_t now = ew_now();
-    int64_t time = of_cpu ? ew_cpu_time() : nanoseconds(base_of(clock)) + now;
-    *result = (struct timespec){time / 1000000000, time % 1000000000};
+    *result = ew_timespec(of_cpu ? cpu_time(clock) : ew_nanoseconds(base_of(clock)) + now);
     return 0;
 }
 
@@ -117,7 +122,9 @@ EW_EXPORT int gettimeofday(struct timeval *restrict result, void *restrict zone)
     (void)zone;
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
-    *result = (struct timeval){time.tv_sec, time.tv_nsec / 1000};
+    __asm__("" : "+r"(result)); // which is NULL at times, whatever the header says
+    if (result)
+        *result = (struct timeval){time.tv_sec, time.tv_nsec / 1000};
     return 0;
 }
 
@@ -144,38 +151,41 @@ static int sleep_until(int64_t deadline) {
     return 0;
 }
 
-static struct timespec time_until(int64_t deadline) {
-    int64_t left = deadline > ew_elapsed() ? deadline - ew_elapsed() : 0;
-    return (struct timespec){left / 1000000000, left % 1000000000};
+// 0, or an error: there are clocks that can only be looked at.
+static int is_to_sleep_by(clockid_t clock) {
+    if (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME ||
+        clock == CLOCK_TAI || (is_of_cpu(clock) && clock != CLOCK_THREAD_CPUTIME_ID))
+        return 0;
+    return is_real(clock) || is_monotonic(clock) ? EOPNOTSUPP : EINVAL;
 }
 
 EW_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request,
                               struct timespec *left) {
-    if (request->tv_nsec < 0 || request->tv_nsec > 999999999)
+    int error = is_to_sleep_by(clock);
+    if (error || !ew_is_readable(request, sizeof *request))
+        return error ? error : EFAULT;
+    if (!ew_is_length(request))
         return EINVAL;
-    int64_t deadline =
-        flags & TIMER_ABSTIME ? ew_deadline(clock, request) : ew_now() + nanoseconds(request);
-    int error = sleep_until(deadline);
-    if (error && left && !(flags & TIMER_ABSTIME))
-        *left = time_until(deadline);
+    int64_t length = ew_nanoseconds(request), before = ew_elapsed();
+    error =
+        sleep_until(flags & TIMER_ABSTIME ? ew_deadline(clock, request) : ew_deadline_in(length));
+    if (error && left && !(flags & TIMER_ABSTIME)) {
+        int64_t over = ew_elapsed() - before;
+        *left = ew_timespec(length > over ? length - over : 0);
+    }
     return error;
 }
 
 EW_EXPORT int nanosleep(const struct timespec *request, struct timespec *left) {
-    int error = clock_nanosleep(CLOCK_MONOTONIC, 0, request, left);
-    if (error)
-        errno = error;
-    return error ? -1 : 0;
+    return (int)ew_result(-clock_nanosleep(CLOCK_MONOTONIC, 0, request, left));
 }
 
 EW_EXPORT int usleep(useconds_t microseconds) {
-    int error = sleep_until(ew_now() + microseconds * 1000ll);
-    if (error)
-        errno = error;
-    return error ? -1 : 0;
+    struct timespec length = ew_timespec(microseconds * 1000ll);
+    return nanosleep(&length, NULL);
 }
 
 EW_EXPORT unsigned sleep(unsigned seconds) {
-    int64_t deadline = ew_now() + seconds * 1000000000ll;
-    return sleep_until(deadline) ? (unsigned)time_until(deadline + 500000000).tv_sec : 0;
+    struct timespec left = {seconds, 0};
+    return nanosleep(&left, &left) ? (unsigned)left.tv_sec : 0;
 }

@@ -15,8 +15,6 @@
 #endif
 
 static void begin(int descriptor) {
-    if (!ew_running)
-        return;
     ew_point(EW_WHY_SYNC);
     ew_closing((unsigned)descriptor, (unsigned)descriptor);
 }
@@ -28,7 +26,10 @@ static void closed(unsigned first, unsigned last) {
 }
 
 EW_EXPORT int close(int descriptor) {
-    begin(descriptor);
+    if (ew_running) {
+        ew_testcancel();
+        begin(descriptor);
+    }
     long error = raw1(SYS_close, descriptor);
     closed((unsigned)descriptor, (unsigned)descriptor);
     return (int)ew_result(error);
@@ -71,13 +72,14 @@ static int copy_onto(int from, int to, long result) {
 }
 
 EW_EXPORT int dup2(int from, int to) {
-    if (from != to)
+    if (ew_running && from != to)
         begin(to);
     return copy_onto(from, to, raw3(SYS_dup2, from, to, 0));
 }
 
 EW_EXPORT int dup3(int from, int to, int flags) {
-    begin(to);
+    if (ew_running)
+        begin(to);
     return copy_onto(from, to, raw3(SYS_dup3, from, to, flags));
 }
 

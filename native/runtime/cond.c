@@ -40,14 +40,18 @@ static enum ew_woken wait_shared(struct shared_wait *wait, int64_t deadline) {
     return woken;
 }
 
-static enum ew_woken wait_private(struct ew_cond *condition, int64_t deadline, const void *pc) {
-    condition->inside++;
-    ew_wants(EW_OP_WAIT, 0, condition, sizeof(pthread_cond_t), pc);
-    enum ew_woken woken = ew_wait_cancellable(condition, deadline);
+static void end_wait(void *argument) {
+    struct ew_cond *condition = argument;
     ew_wants(0, 0, NULL, 0, NULL);
     if (--condition->inside == 0)
         ew_wake_all(&condition->inside);
-    return woken;
+}
+
+static enum ew_woken wait_private(struct ew_cond *condition, int64_t deadline, const void *pc) {
+    condition->inside++;
+    ew_wants(EW_OP_WAIT, 0, condition, sizeof(pthread_cond_t), pc);
+    EW_AFTERWARDS(end_wait, condition);
+    return ew_wait_cancellable(condition, deadline);
 }
 
 // Whoever waits at the same time has to do so with the same mutex.
@@ -70,10 +74,13 @@ int ew_cond_wait(pthread_cond_t *handle, struct ew_mutex *mutex, int64_t deadlin
     struct shared_wait shared = {condition, wakes};
     enum ew_woken woken =
         condition->shared ? wait_shared(&shared, deadline) : wait_private(condition, deadline, pc);
+    bool was_signalled = !condition->shared && ew_self->woken;
     if (UNLIKELY(ew_watched))
         ew_tell(EW_OP_WAIT, woken == EW_TIMED_OUT ? EW_FLAG_FAILED : 0, handle, sizeof *handle, pc);
     error = ew_mutex_take(mutex, EW_NEVER, pc);
-    ew_testcancel(); // with the mutex taken, as POSIX wants it
+    // With the mutex taken, as POSIX wants it; and who is cancelled must not have used up a signal.
+    if (!was_signalled)
+        ew_testcancel();
     return error ? error : woken == EW_TIMED_OUT ? ETIMEDOUT : 0;
 }
 

@@ -30,17 +30,14 @@ static long take(struct ew_transfer *transfer, void *argument) {
     return fd;
 }
 
-// Of sockets that have no connections an error is all that can come.
-static bool has_connections(int fd) {
-    int type = SOCK_STREAM;
-    socklen_t length = sizeof type;
-    raw6(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, (long)&type, (long)&length, 0);
-    return type == SOCK_STREAM || type == SOCK_SEQPACKET;
-}
-
 EW_EXPORT int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags) {
     struct accepting accepting = {address, length, flags};
-    return (int)ew_result(ew_transfer(fd, POLLIN, has_connections(fd), take, &accepting));
+    struct ew_transfer transfer;
+    ew_transfer_begin(&transfer, fd, POLLIN, true);
+    transfer.accepts = true;
+    long connection = ew_transfer_attempt(&transfer, take, &accepting);
+    ew_transfer_end(&transfer);
+    return (int)ew_result(connection);
 }
 
 EW_EXPORT int accept(int fd, struct sockaddr *address, socklen_t *length) {

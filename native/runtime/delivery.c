@@ -177,7 +177,6 @@ void ew_signal_retarget(uint64_t set) {
 
 #define SILENT (BIT(SIGCHLD) | BIT(SIGURG) | BIT(SIGWINCH) | BIT(SIGCONT))
 #define STOPPING (BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
-#define FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
 
 bool ew_signal_is_ignored(int number) {
     ew_handler *handler = ew_actions[number].handler;
@@ -197,7 +196,7 @@ static uint64_t handled(void) {
     for (int i = 1; i <= SIGNALS; i++)
         if (ew_actions[i].handler != DEFAULT && ew_actions[i].handler != IGNORE)
             set |= BIT(i);
-    return set & ~(FAULTS | BIT(SIGABRT) | NEVER_BLOCKED) & ~ew_kernel_mask;
+    return set & ~(EW_FAULTS | BIT(SIGABRT) | NEVER_BLOCKED) & ~ew_kernel_mask;
 }
 
 bool ew_handler_may_help(void) {
@@ -390,6 +389,36 @@ void ew_on_signal(int number, siginfo_t *info, void *context) {
     } else {
         ew_signal_thread(ew_self, info);
     }
+}
+
+// --- for a program that replaces this one
+
+static uint64_t shown;
+
+static void show(const struct ew_pending *list, uint64_t except) {
+    long process = raw1(SYS_getpid, 0);
+    for (; list; list = list->next) {
+        int number = list->info.si_signo;
+        if (!(except & BIT(number)) &&
+            raw6(SYS_rt_tgsigqueueinfo, process, process, number, (long)&list->info, 0, 0) == 0)
+            shown |= BIT(number);
+    }
+}
+
+void ew_pending_show(void) {
+    uint64_t there = 0;
+    shown = 0;
+    raw3(SYS_rt_sigpending, (long)&there, sizeof there, 0);
+    there |= ~ew_self->life.mask;
+    show(ew_self->life.pending, there);
+    show(process_list, there);
+}
+
+void ew_pending_hide(void) {
+    struct timespec now = {0};
+    while (shown && raw6(SYS_rt_sigtimedwait, (long)&shown, 0, (long)&now, sizeof shown, 0, 0) > 0)
+        ;
+    shown = 0;
 }
 
 void ew_delivery_forked(void) {

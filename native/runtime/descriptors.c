@@ -119,6 +119,7 @@ static bool is_within(const struct stat *status) {
 static uint32_t *numbers;    // by descriptor; 0: not known
 static bool *number_outside; // by number
 static unsigned highest;     // descriptor that has had a number
+static bool *copied;         // by descriptor; once so, always
 
 static uint32_t *number_at(int descriptor) {
     static uint32_t none;
@@ -152,8 +153,28 @@ uint32_t ew_number_of(int descriptor) {
     return *number_at(descriptor);
 }
 
+int ew_descriptor_numbered(uint32_t number) {
+    for (unsigned i = 0; numbers && number && i <= highest; i++)
+        if (numbers[i] == number)
+            return (int)i;
+    return -1;
+}
+
+bool ew_may_be_copied(int descriptor) {
+    return shared || ((uint32_t)descriptor < NUMBERS && copied && copied[descriptor]);
+}
+
+static void note_copy(int descriptor) {
+    if (!copied)
+        copied = ew_pages(NUMBERS);
+    if ((uint32_t)descriptor < NUMBERS)
+        copied[descriptor] = true;
+}
+
 void ew_number_copied(int from, int to) {
     uint32_t number = *number_at(from);
+    note_copy(from);
+    note_copy(to);
     if (number || *number_at(to))
         give(to, number);
 }

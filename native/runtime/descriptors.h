@@ -28,10 +28,12 @@ bool ew_was_made(const struct stat *status); // by this process or one that it i
 
 // What has no name and no number of its own in the file system is known by its descriptor, which
 // whoever copies or closes one has to tell.
-void ew_numbered_within(int descriptor);  // an eventfd, or an epoll instance that is empty yet
-void ew_numbered_outside(int descriptor); // whatever it is, others can change it
-uint32_t ew_number_of(int descriptor);    // the same for all copies of one such; 0: not known
+void ew_numbered_within(int descriptor);     // an eventfd, or an epoll instance that is empty yet
+void ew_numbered_outside(int descriptor);    // whatever it is, others can change it
+uint32_t ew_number_of(int descriptor);       // the same for all copies of one such; 0: not known
+int ew_descriptor_numbered(uint32_t number); // one of those; -1: all were closed
 void ew_number_copied(int from, int to);
+bool ew_may_be_copied(int descriptor); // so that what it led to may outlive it
 void ew_numbers_closed(unsigned first, unsigned last);
 
 void ew_descriptors_start(void);

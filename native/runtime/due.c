@@ -42,12 +42,15 @@ bool ew_due_expire(bool idle) {
     return any;
 }
 
-// Noted because a replay decides less often: it has to look at the same step.
-void ew_due_now(void) {
-    if (!ew_due_expire(false))
-        return;
+void ew_due_note(void) {
     ew_schedule_expect(EW_SWITCH_TIME);
     ew_schedule_note(EW_SWITCH_TIME, 0);
+}
+
+// Noted because a replay decides less often: it has to look at the same step.
+void ew_due_now(void) {
+    if (ew_due_expire(false))
+        ew_due_note();
 }
 
 void ew_due_forked(void) {

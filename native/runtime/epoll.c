@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// epoll: the kernel is given descriptor numbers as data, and the program's own data is kept here,
+// epoll: the kernel is given numbers of our own as data, and the program's own data is kept here,
 // so that what is recorded of a wait has no addresses in it.
 #include "input.h"
 #include "polling.h"
@@ -9,40 +9,65 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-// By instance and descriptor; open addressing, grows, entries are never taken out.
+// What a descriptor led to stays registered when it is closed, as long as there are copies of it;
+// then another entry may have the same number.
 static struct entry {
-    uint32_t instance; // its number, see descriptors.h; 0: free
+    uint32_t instance; // its number, see descriptors.h
     int descriptor;
+    bool live;     // not taken out
+    uint32_t next; // of its chain, + 1
     epoll_data_t data;
-} *entries;
-static size_t entry_count, entry_room;
+} *entries; // by the number that the kernel has
+static uint32_t entry_count, entry_room;
+static uint32_t *chains; // of entries + 1, the newest first; as many as there is room
+
+static uint32_t *chain_of(uint32_t instance, int descriptor) {
+    return &chains[(instance * 0x9E3779B1u ^ (uint32_t)descriptor * 0x85EBCA77u) % entry_room];
+}
 
 static struct entry *find(uint32_t instance, int descriptor) {
-    size_t at = ((size_t)instance * 0x9E3779B1u ^ (size_t)descriptor * 0x85EBCA77u) % entry_room;
-    while (entries[at].instance &&
-           (entries[at].instance != instance || entries[at].descriptor != descriptor))
-        at = (at + 1) % entry_room;
-    return &entries[at];
+    for (uint32_t i = entry_room ? *chain_of(instance, descriptor) : 0; i; i = entries[i - 1].next)
+        if (entries[i - 1].instance == instance && entries[i - 1].descriptor == descriptor)
+            return &entries[i - 1];
+    return NULL;
+}
+
+static void enchain(uint32_t number) {
+    struct entry *entry = &entries[number];
+    uint32_t *chain = chain_of(entry->instance, entry->descriptor);
+    entry->next = *chain;
+    *chain = number + 1;
 }
 
 static void grow(void) {
     struct entry *old = entries;
-    size_t count = entry_room;
-    entry_room = count ? count * 2 : 1024;
+    uint32_t *old_chains = chains;
+    uint32_t room = entry_room;
+    entry_room = room ? room * 2 : 1024;
     entries = ew_pages(entry_room * sizeof *entries);
-    for (size_t i = 0; i < count; i++)
-        if (old[i].instance)
-            *find(old[i].instance, old[i].descriptor) = old[i];
-    if (old)
-        raw3(SYS_munmap, (long)old, (long)(count * sizeof *old), 0);
+    chains = ew_pages(entry_room * sizeof *chains);
+    for (uint32_t i = 0; i < entry_count; i++) {
+        entries[i] = old[i];
+        enchain(i);
+    }
+    if (old) {
+        raw3(SYS_munmap, (long)old, (long)(room * sizeof *old), 0);
+        raw3(SYS_munmap, (long)old_chains, (long)(room * sizeof *old_chains), 0);
+    }
 }
 
-static void remember(uint32_t instance, int descriptor, epoll_data_t data) {
-    if (2 * (entry_count + 1) > entry_room)
+static struct entry *add(uint32_t instance, int descriptor) {
+    if (entry_count == entry_room)
         grow();
+    entries[entry_count] = (struct entry){.instance = instance, .descriptor = descriptor};
+    enchain(entry_count);
+    return &entries[entry_count++];
+}
+
+static struct entry *entry_for(uint32_t instance, int descriptor, int op) {
     struct entry *entry = find(instance, descriptor);
-    entry_count += !entry->instance;
-    *entry = (struct entry){instance, descriptor, data};
+    bool again = entry && (op == EPOLL_CTL_MOD || !entry->live || !ew_may_be_copied(descriptor));
+    return again ? entry : add(instance, descriptor);
 }
 
 // One that another process made (a program before exec) has no number yet.
@@ -76,24 +101,42 @@ static bool makes_outside(int instance, int descriptor) {
     return ew_is_outside(descriptor) || is_instance(descriptor, instance);
 }
 
+static long take_out(int instance, int descriptor) {
+    struct epoll_event unused = {0};
+    struct entry *entry = find(ew_number_of(instance), descriptor);
+    long error = raw6(SYS_epoll_ctl, instance, EPOLL_CTL_DEL, descriptor, (long)&unused, 0, 0);
+    if (error == 0 && entry)
+        entry->live = false;
+    return error;
+}
+
+static long put_in(int instance, int op, int descriptor, const struct epoll_event *event) {
+    struct entry *entry = entry_for(number_of(instance), descriptor, op);
+    struct epoll_event ours = {event->events, {.u64 = (uint64_t)(entry - entries)}};
+    long error = raw6(SYS_epoll_ctl, instance, op, descriptor, (long)&ours, 0, 0);
+    if (error)
+        return error;
+    entry->live = true;
+    entry->data = event->data;
+    if (makes_outside(instance, descriptor))
+        ew_numbered_outside(instance);
+    return 0;
+}
+
 EW_EXPORT int epoll_ctl(int instance, int op, int descriptor, struct epoll_event *event) {
-    struct epoll_event ours = {0};
     ew_point(EW_WHY_SYNC);
-    if (event)
-        ours = (struct epoll_event){.events = event->events, .data.fd = descriptor};
-    long error = raw6(SYS_epoll_ctl, instance, op, descriptor, (long)(event ? &ours : NULL), 0, 0);
-    if (error == 0 && op != EPOLL_CTL_DEL) {
-        remember(number_of(instance), descriptor, event->data);
-        if (makes_outside(instance, descriptor))
-            ew_numbered_outside(instance);
-    }
+    long error = op == EPOLL_CTL_DEL ? take_out(instance, descriptor)
+                 : event             ? put_in(instance, op, descriptor, event)
+                                     : -EFAULT;
     ew_look_within();
     return (int)ew_result(error);
 }
 
-static void put_data(int instance, struct epoll_event *events, long count) {
+// One that another process has put in is not known here.
+static void put_data(struct epoll_event *events, long count) {
     for (long i = 0; i < count; i++)
-        events[i].data = find(ew_number_of(instance), events[i].data.fd)->data;
+        if (events[i].data.u64 < entry_count)
+            events[i].data = entries[events[i].data.u64].data;
 }
 
 static long look(int instance, bool outside, struct epoll_event *events, int count) {
@@ -123,10 +166,10 @@ static long wait_until(struct pollfd *one, struct epoll_event *events, int count
 static int wait_for(int instance, struct epoll_event *events, int count, int64_t nanoseconds,
                     const sigset_t *mask) {
     struct pollfd one = {instance, POLLIN, 0};
-    int64_t deadline = nanoseconds < 0 ? EW_NEVER : ew_now() + nanoseconds;
+    int64_t deadline = ew_deadline_in(nanoseconds);
     uint64_t before = ew_poll_begin(mask);
     long ready = wait_until(&one, events, count, deadline, nanoseconds == 0);
-    put_data(one.fd, events, ready);
+    put_data(events, ready);
     ew_release_held();
     ew_poll_end(before);
     return (int)ew_result(ready);
@@ -134,16 +177,14 @@ static int wait_for(int instance, struct epoll_event *events, int count, int64_t
 
 EW_EXPORT int epoll_pwait(int instance, struct epoll_event *events, int count, int milliseconds,
                           const sigset_t *mask) {
-    return wait_for(instance, events, count, milliseconds < 0 ? -1 : milliseconds * 1000000ll,
-                    mask);
+    return wait_for(instance, events, count, ew_poll_length(milliseconds), mask);
 }
 
 EW_EXPORT int epoll_pwait2(int instance, struct epoll_event *events, int count,
                            const struct timespec *limit, const sigset_t *mask) {
-    if (limit && (limit->tv_sec < 0 || limit->tv_nsec < 0 || limit->tv_nsec > 999999999))
+    if (limit && !ew_is_length(limit))
         return (int)ew_result(-EINVAL);
-    return wait_for(instance, events, count,
-                    limit ? limit->tv_sec * 1000000000ll + limit->tv_nsec : -1, mask);
+    return wait_for(instance, events, count, limit ? ew_nanoseconds(limit) : EW_NEVER, mask);
 }
 
 EW_EXPORT int epoll_wait(int instance, struct epoll_event *events, int count, int milliseconds) {

@@ -104,6 +104,30 @@ static enum ew_woken wait_elsewhere(struct waiter *self, uint32_t value, int64_t
     return woken;
 }
 
+static void end_wait(void *waiter) {
+    ew_self->life.handler_helps = false;
+    ew_wants(0, 0, NULL, 0, NULL);
+    if (!((struct waiter *)waiter)->woken)
+        drop(waiter);
+}
+
+// Until it is woken, or the time is over, or a handler has run.
+static enum ew_woken stand(struct waiter *self, const struct ew_futex_call *call, int64_t deadline,
+                           bool shared) {
+    enum ew_woken woken = EW_WOKEN;
+    add(self);
+    ew_wants(EW_OP_WAIT, 0, call->word, sizeof *call->word, call->pc);
+    ew_self->life.handler_helps = true;
+    ew_self->life.interrupted = EW_UNDISTURBED;
+    EW_AFTERWARDS(end_wait, self);
+    while (!self->woken && woken == EW_WOKEN && !ew_interrupted(deadline != EW_NEVER)) {
+        woken = shared ? wait_elsewhere(self, call->value, deadline) : ew_wait(self, deadline);
+        if (ew_interrupted(true) && !shared && *call->word != call->value)
+            break; // it begins again, and sees that
+    }
+    return woken;
+}
+
 static long wait(const struct ew_futex_call *call, int64_t deadline, uint32_t bits) {
     const uint32_t *word = call->word;
     bool shared = !(call->operation & FUTEX_PRIVATE_FLAG) && ew_is_shared_memory(word);
@@ -111,20 +135,7 @@ static long wait(const struct ew_futex_call *call, int64_t deadline, uint32_t bi
                : __atomic_load_n(word, __ATOMIC_SEQ_CST) != call->value)
         return -EAGAIN;
     struct waiter self = {.word = word, .bits = bits};
-    enum ew_woken woken = EW_WOKEN;
-    add(&self);
-    ew_wants(EW_OP_WAIT, 0, word, sizeof *word, call->pc);
-    ew_self->life.handler_helps = true;
-    ew_self->life.interrupted = EW_UNDISTURBED;
-    while (!self.woken && woken == EW_WOKEN && !ew_interrupted(deadline != EW_NEVER)) {
-        woken = shared ? wait_elsewhere(&self, call->value, deadline) : ew_wait(&self, deadline);
-        if (ew_interrupted(true) && !shared && *word != call->value)
-            break; // it begins again, and sees that
-    }
-    ew_self->life.handler_helps = false;
-    ew_wants(0, 0, NULL, 0, NULL);
-    if (!self.woken)
-        drop(&self);
+    enum ew_woken woken = stand(&self, call, deadline, shared);
     // It gives up when the word has changed, so that who stores and then wakes is always heard.
     if (UNLIKELY(ew_watched))
         ew_tell(EW_OP_WAIT, EW_FLAG_TRY | (self.woken ? 0 : EW_FLAG_FAILED), word, sizeof *word,
@@ -137,11 +148,15 @@ static long wait(const struct ew_futex_call *call, int64_t deadline, uint32_t bi
 // FUTEX_WAIT counts from now, FUTEX_WAIT_BITSET names a moment.
 static long timed_wait(const struct ew_futex_call *call, uint32_t bits) {
     int64_t deadline = EW_NEVER;
-    if (call->timeout && (!ew_is_time(call->timeout) || call->timeout->tv_sec < 0))
+    if (call->timeout && !ew_is_readable(call->timeout, sizeof *call->timeout))
+        return -EFAULT;
+    if (call->timeout && !ew_is_length(call->timeout))
         return -EINVAL;
+    if (!ew_is_readable(call->word, sizeof *call->word))
+        return -EFAULT;
     clockid_t clock = call->operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
     if (call->timeout && (call->operation & FUTEX_CMD_MASK) == FUTEX_WAIT)
-        deadline = ew_deadline_in(call->timeout);
+        deadline = ew_deadline_in(ew_nanoseconds(call->timeout));
     else if (call->timeout)
         deadline = ew_deadline(clock, call->timeout);
     return wait(call, deadline, bits);

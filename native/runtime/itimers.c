@@ -35,7 +35,8 @@ static bool is_valid(const struct timeval *time) {
 }
 
 static int64_t nanoseconds(const struct timeval *time) {
-    return time->tv_sec * 1000000000ll + time->tv_usec * 1000;
+    int64_t value = ew_nanoseconds(&(struct timespec){time->tv_sec, time->tv_usec * 1000});
+    return value == EW_NEVER ? EW_NEVER / 2 : value;
 }
 
 static struct timeval microseconds(int64_t nanoseconds) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a jump takes back besides the registers: the shadow stack and the signal mask.
+// What a jump takes back besides the registers: the shadow stack, the signal mask, and what the
+// blocks that it leaves have begun.
 #include "threads.h"
 
 #include <setjmp.h>
@@ -24,10 +25,41 @@ __attribute__((used)) int ew_jump_note(struct buffer *buffer, int save_mask) {
     return 0;
 }
 
+// --- what is done when a block is left
+
+void ew_afterwards_begin(struct ew_afterwards *entry) {
+    entry->outer = ew_self->life.afterwards;
+    ew_self->life.afterwards = entry;
+}
+
+void ew_afterwards_end(struct ew_afterwards *entry) {
+    ew_self->life.afterwards = entry->outer;
+    entry->function(entry->argument);
+}
+
+static bool is_on_other_stack(uintptr_t address) {
+    const struct ew_other_stack *stack = &ew_self->life.other_stack;
+    return address - (uintptr_t)stack->lowest < stack->size;
+}
+
+// Handlers, which may have a stack of their own, are inside of what they interrupt.
+static bool is_left(const struct ew_afterwards *entry, uintptr_t target) {
+    bool other = is_on_other_stack((uintptr_t)entry);
+    return other == is_on_other_stack(target) ? (uintptr_t)entry < target : other;
+}
+
+void ew_leave_blocks(uintptr_t target) {
+    struct ew_afterwards **innermost = &ew_self->life.afterwards;
+    while (*innermost && is_left(*innermost, target))
+        ew_afterwards_end(*innermost);
+}
+
 _Noreturn void ew_jump_back(void *memory, int value) {
     struct buffer *buffer = memory;
-    if (ew_self)
+    if (ew_self) {
+        ew_leave_blocks(ew_jump_target(buffer->registers));
         ew_frames = ew_self->frames_base + buffer->depth;
+    }
     ew_jump(buffer->registers, value);
 }
 

@@ -26,6 +26,8 @@ struct ew_life {
     void *forks;       // family.c: the slot of the process that it is forking
     uint32_t forks_as; // and which one of ours that is; others may fork meanwhile, in handlers
 
+    struct ew_afterwards *afterwards; // jump.c: what is to be called when it leaves its blocks
+
     bool attention;       // a signal or a cancellation may be waiting for it: see ew_attend
     bool first;           // runs on the stack that the kernel made
     bool awaits_children; // blocked until one of any ends

@@ -17,6 +17,8 @@
 bool ew_uninterrupted;
 static const struct ew_thread *owner;
 static uint32_t depth;
+static uint32_t turns; // decision points that it has passed, but for those of plain accesses
+static uint64_t since; // the step
 __attribute__((used)) void *(*ew_real_dlopen)(const char *, int);
 __attribute__((used)) void *(*ew_real_dlmopen)(Lmid_t, const char *, int);
 static int (*real_dlclose)(void *);
@@ -30,7 +32,10 @@ static void enter(void) {
             ew_wait(&owner, EW_NEVER);
         owner = ew_self;
     }
-    depth++;
+    if (depth++ == 0) {
+        turns = 0;
+        since = ew_step_number();
+    }
     ew_uninterrupted = true;
 }
 
@@ -105,6 +110,17 @@ bool ew_loading_pause(void) {
                   "a constructor waits: should another thread ask for a symbol meanwhile, "
                   "all would stop");
     return paused;
+}
+
+// After so many a constructor is taken to wait by looking.
+#define TURNS 20000
+#define ACCESSES 1000000
+
+// Plain accesses are decision points at other times in a replay: only their number is the same.
+bool ew_loading_gives_way(enum ew_why why) {
+    if (why == EW_WHY_ACCESS || why == EW_WHY_PLACE)
+        return ew_step_number() - since >= ACCESSES;
+    return ++turns >= TURNS || why == EW_WHY_YIELD;
 }
 
 void ew_loading_resume(bool paused) {

@@ -173,7 +173,7 @@ EW_EXPORT int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int fla
                        struct timespec *limit) {
     if (limit && (limit->tv_sec < 0 || limit->tv_nsec < 0 || limit->tv_nsec > 999999999))
         return (int)ew_result(-EINVAL);
-    int64_t deadline = limit ? ew_deadline_in(limit) : EW_NEVER;
+    int64_t deadline = limit ? ew_deadline_in(ew_nanoseconds(limit)) : EW_NEVER;
     for (unsigned done = 0; done < count; done++) {
         bool go_on = done == 0 || !(flags & MSG_WAITFORONE);
         int own = (flags & ~MSG_WAITFORONE) | (go_on ? 0 : MSG_DONTWAIT);

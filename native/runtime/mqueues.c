@@ -37,7 +37,7 @@ static long attempt(struct ew_transfer *transfer, void *argument) {
 static long run(mqd_t queue, struct call *call, const struct timespec *when) {
     struct ew_transfer transfer;
     bool receives = call->number == SYS_mq_timedreceive;
-    if (when && (!ew_is_time(when) || when->tv_sec < 0))
+    if (when && !ew_is_length(when))
         return -EINVAL;
     ew_transfer_begin(&transfer, queue, receives ? POLLIN : POLLOUT, false);
     long flags = raw3(SYS_fcntl, queue, F_GETFL, 0);

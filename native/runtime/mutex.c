@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROBUST = 16, INHERIT = 32, PROTECT = 64, SHARED = 128 }; // glibc's bits, beside the type
 #define TYPE(mutex) ((mutex)->kind & 3)
@@ -22,9 +23,10 @@ static bool is_destroyed(const struct ew_mutex *mutex) {
     return UNLIKELY(mutex->kind == DESTROYED);
 }
 
-// Of a mutex that other processes have too, the owner is known by a number that they know too.
-static uint32_t my_name(const struct ew_mutex *mutex) {
-    return UNLIKELY(mutex->kind & SHARED) ? (uint32_t)ew_thread_number(ew_self) : ew_self->id + 1;
+// Of a mutex that other processes have too, the owner is known by the number of its process too.
+static uint64_t my_name(const struct ew_mutex *mutex) {
+    uint64_t process = UNLIKELY(mutex->kind & SHARED) ? (uint64_t)getpid() : 0;
+    return process << 32 | (ew_self->id + 1);
 }
 
 static bool is_mine(const struct ew_mutex *mutex) {
@@ -75,7 +77,8 @@ void ew_mutexes_of_ending(void) {
         struct ew_mutex *mutex = ew_self->robust;
         robust_drop(mutex);
         tell(EW_OP_RELEASE, 0, mutex, (char *)ew_self->function + 1);
-        mutex->owner = mutex->depth = 0;
+        mutex->owner = 0;
+        mutex->depth = 0;
         mutex->robust_state = OWNER_DIED;
         ew_wake_all(mutex);
     }
@@ -98,7 +101,7 @@ static int take_again(struct ew_mutex *mutex) {
 // Nothing in this process comes between the look and the store, but another process may.
 static bool claim_shared(void *argument) {
     struct ew_mutex *mutex = argument;
-    uint32_t nobody = 0;
+    uint64_t nobody = 0;
     return __atomic_compare_exchange_n(&mutex->owner, &nobody, my_name(mutex), false,
                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }

@@ -8,13 +8,12 @@
 // Lives in the memory of a pthread_mutex_t; all zero is PTHREAD_MUTEX_INITIALIZER. `kind` stands
 // where glibc's static initialisers put it.
 struct ew_mutex {
-    uint32_t owner; // thread number + 1; 0 is free
-    uint32_t depth; // times a recursive mutex was taken again
+    uint64_t owner; // thread number + 1; 0 is free
     uint32_t waiting;
     uint16_t robust_state;
     uint16_t ceiling;
-    int32_t kind; // glibc's bits
-    uint32_t reserved;
+    int32_t kind;                     // glibc's bits
+    uint32_t depth;                   // times a recursive mutex was taken again
     struct ew_mutex *next, *previous; // robust mutexes of one owner
 };
 _Static_assert(sizeof(struct ew_mutex) <= sizeof(pthread_mutex_t), "does not fit");

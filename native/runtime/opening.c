@@ -80,7 +80,6 @@ static bool is_met(void *argument) {
 
 static long open_fifo(const struct opening *opening) {
     struct attempt attempt = {opening, reads(opening) ? open_early(opening) : -ENXIO};
-    ew_testcancel();
     ew_point(EW_WHY_SYNC);
     ew_self->life.interrupted = EW_UNDISTURBED;
     while (!ew_try_elsewhere(is_met, &attempt)) {
@@ -98,6 +97,8 @@ static long open_fifo(const struct opening *opening) {
 }
 
 static int run(const struct opening *opening) {
+    if (ew_running)
+        ew_testcancel();
     long fd = ew_running && is_fifo(opening) ? open_fifo(opening) : open_now(opening, 0);
     return (int)ew_result(fd);
 }

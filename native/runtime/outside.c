@@ -101,7 +101,7 @@ static struct pollfd *gather(void) {
 }
 
 static long poll_all(struct pollfd *all, int64_t nanoseconds) {
-    struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    struct timespec limit = ew_timespec(nanoseconds);
     return raw6(SYS_ppoll, (long)all, descriptors, nanoseconds < 0 ? 0 : (long)&limit,
                 (long)&ew_kernel_mask, sizeof ew_kernel_mask, 0);
 }
@@ -109,14 +109,16 @@ static long poll_all(struct pollfd *all, int64_t nanoseconds) {
 static int64_t real_now(void) {
     struct timespec now;
     raw3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0);
-    return now.tv_sec * 1000000000ll + now.tv_nsec;
+    return ew_nanoseconds(&now);
 }
 
-// The virtual clock moves by as much as was really waited.
-static void pass_time(uint32_t microseconds) {
-    if (microseconds) {
-        ew_schedule_note(EW_SWITCH_WAITED, microseconds);
-        ew_clock_jump(ew_now() + microseconds * 1000ll);
+// The virtual clock moves by as much as was really waited. A note has room for an hour.
+static void pass_time(int64_t microseconds) {
+    while (microseconds > 0) {
+        uint32_t part = microseconds < UINT32_MAX ? (uint32_t)microseconds : UINT32_MAX;
+        ew_schedule_note(EW_SWITCH_WAITED, part);
+        ew_clock_jump(ew_now() + part * 1000ll);
+        microseconds -= part;
     }
 }
 
@@ -133,7 +135,7 @@ static bool look_really(int64_t nanoseconds) {
         count = poll_all(all, nanoseconds);
     while (count == -EINTR && !ew_signal_arrived);
     if (nanoseconds)
-        pass_time((uint32_t)((real_now() - before) / 1000));
+        pass_time((real_now() - before) / 1000);
     if (count <= 0)
         return false;
     for (struct ew_thread *thread = head; thread; thread = thread->poll_next) {
@@ -199,22 +201,39 @@ bool ew_look_within(void) {
 static struct held {
     uint32_t owner; // thread number + 1; 0: free
     int descriptor;
-} held[256];
-static uint32_t held_count;
+} *held;
+static uint32_t held_room, held_count;
 
+static void hold_more(void) {
+    uint32_t room = held_room ? held_room * 2 : 512;
+    struct held *more = ew_pages(room * sizeof *more);
+    for (uint32_t i = 0; i < held_room; i++)
+        more[i] = held[i];
+    if (held)
+        raw3(SYS_munmap, (long)held, (long)(held_room * sizeof *held), 0);
+    held = more;
+    held_room = room;
+}
+
+static struct held *unused(void) {
+    if (held_count == held_room)
+        hold_more();
+    struct held *at = held;
+    while (at->owner)
+        at++;
+    return at;
+}
+
+// One that cannot be copied will be seen to be closed.
 static int hold(const struct ew_thread *thread, int descriptor) {
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
-        if (held[i].owner)
-            continue;
-        long copy = raw1(SYS_dup, descriptor);
-        if (copy < 0)
-            return descriptor;
-        held[i] = (struct held){thread->id + 1, ew_out_of_the_way((int)copy)};
-        held_count++;
-        ew_number_copied(descriptor, held[i].descriptor);
-        return held[i].descriptor;
-    }
-    return descriptor; // it will see that it is closed
+    long copy = raw1(SYS_dup, descriptor);
+    if (copy < 0)
+        return descriptor;
+    struct held *hold = unused();
+    *hold = (struct held){thread->id + 1, ew_out_of_the_way((int)copy)};
+    held_count++;
+    ew_number_copied(descriptor, hold->descriptor);
+    return hold->descriptor;
 }
 
 static void keep(struct ew_thread *thread, unsigned first, unsigned last) {
@@ -231,7 +250,7 @@ void ew_closing(unsigned first, unsigned last) {
 }
 
 void ew_release_held(void) {
-    for (size_t i = 0; held_count && i < sizeof held / sizeof *held; i++) {
+    for (uint32_t i = 0; held_count && i < held_room; i++) {
         if (held[i].owner != ew_self->id + 1)
             continue;
         ew_numbers_closed((unsigned)held[i].descriptor, (unsigned)held[i].descriptor);
@@ -242,10 +261,11 @@ void ew_release_held(void) {
 }
 
 void ew_outside_forked(void) {
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+    for (uint32_t i = 0; i < held_room; i++) {
         if (held[i].owner)
             raw1(SYS_close, held[i].descriptor);
-    __builtin_memset(held, 0, sizeof held);
+        held[i].owner = 0;
+    }
     head = NULL;
     waiting = waiting_within = waiting_for_signals = descriptors = held_count = 0;
 }

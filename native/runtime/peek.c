@@ -6,6 +6,7 @@
 #include "signals.h"
 #include "trace.h"
 
+#include <errno.h>
 #include <ucontext.h>
 
 extern const char ew_peek_at[] __attribute__((visibility("hidden")));
@@ -26,6 +27,19 @@ bool ew_peek_failed(void *context) {
         return false;
     registers[REG_RIP] = (greg_t)(uintptr_t)ew_peek_after;
     return true;
+}
+
+// The kernel looks at the set before it sees that there is nothing that it could do with it.
+static bool is_word_readable(uintptr_t address) {
+    return raw6(SYS_rt_sigprocmask, -1, (long)address, 0, sizeof(uint64_t), 0, 0) != -EFAULT;
+}
+
+bool ew_is_readable(const void *address, size_t size) {
+    uintptr_t first = (uintptr_t)address & ~7ul, last = ((uintptr_t)address + size - 1) & ~7ul;
+    for (uintptr_t at = first; size && at < last; at = (at & ~4095ul) + 4096)
+        if (!is_word_readable(at))
+            return false;
+    return !size || is_word_readable(last);
 }
 
 // FNV-1a.

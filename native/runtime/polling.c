@@ -9,12 +9,6 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 
-static int result(long value) {
-    if (value < 0)
-        errno = (int)-value;
-    return value < 0 ? -1 : (int)value;
-}
-
 long ew_look_at(struct pollfd *polled, nfds_t count, bool outside) {
     if (!outside)
         return raw3(SYS_poll, (long)polled, (long)count, 0);
@@ -106,36 +100,39 @@ void ew_poll_end(uint64_t mask) {
         ew_attend(false);
 }
 
-// `nanoseconds` < 0: for ever. Returns how many are ready, or -errno. With another signal mask, if
-// there is one, for as long as it waits.
-static long wait_for(struct pollfd *polled, nfds_t count, int64_t nanoseconds,
+// Returns how many are ready, or -errno. With another signal mask, if there is one, for as long as
+// it waits.
+static long wait_for(struct pollfd *polled, nfds_t count, int64_t deadline, bool now,
                      const sigset_t *mask) {
-    int64_t deadline = nanoseconds < 0 ? EW_NEVER : ew_now() + nanoseconds;
     uint64_t before = ew_poll_begin(mask);
-    long ready = is_too_many(count) ? -EINVAL
-                 : count            ? wait_on_copy(polled, count, deadline, nanoseconds == 0)
-                                    : rest(deadline, nanoseconds == 0);
+    long ready = count ? wait_on_copy(polled, count, deadline, now) : rest(deadline, now);
     ew_poll_end(before);
     return ready;
 }
 
-static bool is_time(const struct timespec *limit) {
-    return !limit || (limit->tv_sec >= 0 && limit->tv_nsec >= 0 && limit->tv_nsec < 1000000000);
+static int poll_for(struct pollfd *polled, nfds_t count, int64_t nanoseconds,
+                    const sigset_t *mask) {
+    if (is_too_many(count))
+        return (int)ew_result(-EINVAL);
+    if (!ew_is_readable(polled, count * sizeof *polled))
+        return (int)ew_result(-EFAULT);
+    int64_t deadline = ew_deadline_in(nanoseconds);
+    return (int)ew_result(wait_for(polled, count, deadline, nanoseconds == 0, mask));
 }
 
-static int64_t nanoseconds_of(const struct timespec *limit) {
-    return limit ? limit->tv_sec * 1000000000ll + limit->tv_nsec : -1;
+int64_t ew_poll_length(int milliseconds) {
+    return milliseconds < 0 ? EW_NEVER : milliseconds * 1000000ll;
 }
 
 EW_EXPORT int poll(struct pollfd *polled, nfds_t count, int milliseconds) {
-    return result(wait_for(polled, count, milliseconds < 0 ? -1 : milliseconds * 1000000ll, NULL));
+    return poll_for(polled, count, ew_poll_length(milliseconds), NULL);
 }
 
 EW_EXPORT int ppoll(struct pollfd *polled, nfds_t count, const struct timespec *limit,
                     const sigset_t *mask) {
-    if (!is_time(limit))
-        return result(-EINVAL);
-    return result(wait_for(polled, count, nanoseconds_of(limit), mask));
+    if (limit && !ew_is_length(limit))
+        return (int)ew_result(-EINVAL);
+    return poll_for(polled, count, limit ? ew_nanoseconds(limit) : EW_NEVER, mask);
 }
 
 // What _FORTIFY_SOURCE calls instead, with the size of the array behind.
@@ -178,45 +175,97 @@ static nfds_t gather(int count, fd_set *const sets[3], struct pollfd *polled) {
     return used;
 }
 
-static int keep(fd_set *set, const struct pollfd *one, short asked, short events) {
+static int keep(fd_set *set, int fd, const struct pollfd *one, short asked, short events) {
     if (!set || !(one->events & asked))
         return 0;
     if (one->revents & events)
         return 1;
-    FD_CLR(one->fd, set);
+    FD_CLR(fd, set);
     return 0;
 }
 
+// One that is not looked at any more is there by its inverse.
 static int scatter(fd_set *const sets[3], const struct pollfd *polled, nfds_t used) {
     int bits = 0;
     for (nfds_t i = 0; i < used; i++) {
+        int fd = polled[i].fd < 0 ? ~polled[i].fd : polled[i].fd;
         if (polled[i].revents & POLLNVAL)
             return -EBADF;
-        bits += keep(sets[0], &polled[i], POLLIN, READ_EVENTS);
-        bits += keep(sets[1], &polled[i], POLLOUT, WRITE_EVENTS);
-        bits += keep(sets[2], &polled[i], POLLPRI, POLLPRI);
+        bits += keep(sets[0], fd, &polled[i], POLLIN, READ_EVENTS);
+        bits += keep(sets[1], fd, &polled[i], POLLOUT, WRITE_EVENTS);
+        bits += keep(sets[2], fd, &polled[i], POLLPRI, POLLPRI);
     }
     return bits;
 }
 
-EW_EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
-                      const struct timespec *limit, const sigset_t *mask) {
-    if (count < 0 || count > FD_SETSIZE || !is_time(limit))
-        return result(-EINVAL);
-    fd_set *const sets[3] = {read, write, except};
-    struct pollfd polled[FD_SETSIZE];
-    nfds_t used = gather(count, sets, polled);
-    long ready = wait_for(polled, used, nanoseconds_of(limit), mask);
-    return result(ready < 0 ? ready : scatter(sets, polled, used));
+// poll tells of a connection that is over also who did not ask to read. For select that is
+// nothing, and nothing more can come there.
+static bool is_wanted(const struct pollfd *one) {
+    return one->revents & (POLLNVAL | (one->events & POLLIN ? READ_EVENTS : 0) |
+                           (one->events & POLLOUT ? WRITE_EVENTS : 0) | (one->events & POLLPRI));
 }
 
+static bool drop_unwanted(struct pollfd *polled, nfds_t used) {
+    bool wanted = false;
+    for (nfds_t i = 0; i < used; i++) {
+        wanted |= is_wanted(&polled[i]);
+        if (polled[i].revents && !is_wanted(&polled[i]))
+            polled[i].fd = ~polled[i].fd;
+    }
+    return !wanted;
+}
+
+static long select_among(struct pollfd *polled, nfds_t used, int64_t length, const sigset_t *mask) {
+    int64_t deadline = ew_deadline_in(length);
+    long ready;
+    do
+        ready = wait_for(polled, used, deadline, length == 0, mask);
+    while (ready > 0 && drop_unwanted(polled, used));
+    return ready;
+}
+
+// A program may have sets with room for more than FD_SETSIZE.
+static int highest(int count) {
+    struct rlimit limit = {FD_SETSIZE, 0};
+    raw3(SYS_getrlimit, RLIMIT_NOFILE, (long)&limit, 0);
+    return count > FD_SETSIZE && (rlim_t)count > limit.rlim_cur ? (int)limit.rlim_cur : count;
+}
+
+static int select_for(int count, fd_set *const sets[3], int64_t length, const sigset_t *mask) {
+    struct pollfd some[FD_SETSIZE], *polled = some;
+    count = highest(count);
+    size_t size = (size_t)count * sizeof *polled;
+    if (count > FD_SETSIZE)
+        polled = ew_pages(size);
+    nfds_t used = gather(count, sets, polled);
+    long ready = select_among(polled, used, length, mask);
+    int bits = ready < 0 ? (int)ready : scatter(sets, polled, used);
+    if (polled != some)
+        raw3(SYS_munmap, (long)polled, (long)size, 0);
+    return (int)ew_result(bits);
+}
+
+EW_EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
+                      const struct timespec *limit, const sigset_t *mask) {
+    fd_set *const sets[3] = {read, write, except};
+    if (count < 0 || (limit && !ew_is_length(limit)))
+        return (int)ew_result(-EINVAL);
+    return select_for(count, sets, limit ? ew_nanoseconds(limit) : EW_NEVER, mask);
+}
+
+// Linux's own: what is left of the time is told.
 EW_EXPORT int select(int count, fd_set *read, fd_set *write, fd_set *except,
                      struct timeval *limit) {
+    fd_set *const sets[3] = {read, write, except};
+    if (count < 0 || (limit && (limit->tv_sec < 0 || limit->tv_usec < 0)))
+        return (int)ew_result(-EINVAL);
     if (!limit)
-        return pselect(count, read, write, except, NULL, NULL);
-    if (limit->tv_sec < 0 || limit->tv_usec < 0)
-        return result(-EINVAL);
-    struct timespec time = {limit->tv_sec + limit->tv_usec / 1000000,
-                            limit->tv_usec % 1000000 * 1000};
-    return pselect(count, read, write, except, &time, NULL);
+        return select_for(count, sets, EW_NEVER, NULL);
+    int64_t length = ew_nanoseconds(&(struct timespec){limit->tv_sec + limit->tv_usec / 1000000,
+                                                       limit->tv_usec % 1000000 * 1000});
+    int64_t before = ew_elapsed();
+    int ready = select_for(count, sets, length, NULL);
+    int64_t over = ew_elapsed() - before, left = length > over ? length - over : 0;
+    *limit = (struct timeval){left / EW_SECOND, left % EW_SECOND / 1000};
+    return ready;
 }

@@ -10,6 +10,8 @@
 // poll(2) that does not wait; a question to the outside when `outside`.
 long ew_look_at(struct pollfd *polled, nfds_t count, bool outside);
 
+int64_t ew_poll_length(int milliseconds); // in nanoseconds; EW_NEVER: for ever
+
 // Around a call that waits, with another signal mask meanwhile unless NULL. The first is a
 // cancellation and decision point, and returns the mask to go back to.
 uint64_t ew_poll_begin(const sigset_t *mask);

@@ -23,11 +23,6 @@ struct posix_timer {
 static struct posix_timer *timers;
 static int timer_count; // ids that were ever used
 
-static int fail(int error) {
-    errno = error;
-    return -1;
-}
-
 static struct posix_timer *timer_of(timer_t handle) {
     intptr_t id = (intptr_t)handle;
     return id >= 0 && id < timer_count && timers[id].used ? &timers[id] : NULL;
@@ -127,11 +122,11 @@ static void take_attributes(struct ew_timer_call *call, const pthread_attr_t *at
 EW_EXPORT int timer_create(clockid_t clock, struct sigevent *event, timer_t *handle) {
     struct sigevent usual = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
     if (!is_clock(clock) || (event && !is_event(event)))
-        return fail(EINVAL);
+        return (int)ew_result(-EINVAL);
     int error = event && event->sigev_notify == SIGEV_THREAD ? ew_timer_threads_start() : 0;
     struct posix_timer *timer = error ? NULL : unused();
     if (!timer)
-        return fail(EAGAIN);
+        return (int)ew_result(-EAGAIN);
     if (!event)
         usual.sigev_value.sival_int = timer->id;
     const struct sigevent *of = event ? event : &usual;
@@ -155,7 +150,7 @@ EW_EXPORT int timer_create(clockid_t clock, struct sigevent *event, timer_t *han
 EW_EXPORT int timer_delete(timer_t handle) {
     struct posix_timer *timer = timer_of(handle);
     if (!timer)
-        return fail(EINVAL);
+        return (int)ew_result(-EINVAL);
     ew_point(EW_WHY_SYNC);
     ew_timer_disarm(&timer->timer);
     ew_timer_call_cancel(&timer->call);
@@ -168,7 +163,7 @@ EW_EXPORT int timer_delete(timer_t handle) {
 EW_EXPORT int timer_gettime(timer_t handle, struct itimerspec *result) {
     struct posix_timer *timer = timer_of(handle);
     if (!timer)
-        return fail(EINVAL);
+        return (int)ew_result(-EINVAL);
     ew_timer_show(&timer->timer, result);
     return 0;
 }
@@ -177,7 +172,7 @@ EW_EXPORT int timer_settime(timer_t handle, int flags, const struct itimerspec *
                             struct itimerspec *restrict old) {
     struct posix_timer *timer = timer_of(handle);
     if (!timer || !new || !ew_is_timer_setting(new))
-        return fail(EINVAL);
+        return (int)ew_result(-EINVAL);
     ew_point(EW_WHY_SYNC);
     if (old)
         ew_timer_show(&timer->timer, old);
@@ -191,5 +186,5 @@ EW_EXPORT int timer_settime(timer_t handle, int flags, const struct itimerspec *
 
 EW_EXPORT int timer_getoverrun(timer_t handle) {
     const struct posix_timer *timer = timer_of(handle);
-    return timer ? timer->overrun : fail(EINVAL);
+    return timer ? timer->overrun : (int)ew_result(-EINVAL);
 }

@@ -104,12 +104,16 @@ static void until_gone(int end) {
 // with vfork, until the child has gone another way: then the only writer of the pipe is gone.
 EW_EXPORT pid_t vfork(void) {
     int ends[2];
+    ew_report("vfork",
+              "the child has a copy of the memory: the parent does not see what it stores");
     if (!begin_fork())
         return ew_pid_made(-1);
     if (raw3(SYS_pipe2, (long)ends, O_CLOEXEC, 0) < 0) {
         errno = EAGAIN;
         return forked(-1);
     }
+    for (int i = 0; i < 2; i++)
+        ends[i] = ew_out_of_the_way(ends[i]);
     pid_t child = fork_bare();
     if (child == 0) {
         raw1(SYS_close, ends[0]);
@@ -140,6 +144,7 @@ static int (*real_execveat)(int, const char *, char *const[], char *const[], int
 static bool before_exec(void) {
     ew_point(EW_WHY_SYNC);
     ew_mask_show();
+    ew_pending_show();
     ew_family_becoming(true);
     bool paused = ew_trace_pause();
     ew_alarm_show();
@@ -150,6 +155,7 @@ static int exec_failed(bool paused) {
     ew_alarm_hide();
     ew_trace_resume(paused);
     ew_family_becoming(false);
+    ew_pending_hide();
     ew_signals_release();
     return -1;
 }

@@ -3,6 +3,7 @@
 #ifndef EITHERWAY_RAW_H
 #define EITHERWAY_RAW_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,14 @@ static inline long raw1(long number, long a) {
     return raw6(number, a, 0, 0, 0, 0, 0);
 }
 
+// What functions of the C library return for it: the value, or -1 and errno.
+static inline long ew_result(long value) {
+    if (value >= 0 || value < -4095)
+        return value;
+    errno = (int)-value;
+    return -1;
+}
+
 // The only way out of a state that must not be: says why on stderr and ends the process with 70.
 _Noreturn void ew_bug(const char *what);
 // This machine or program asks for something that is not supported: ends with 69.
@@ -47,5 +56,6 @@ void ew_report(const char *function, const char *what);
 // Private zeroed pages that cost nothing until touched. Never returns NULL. They lie apart, so that
 // the program's own addresses do not depend on whether it is traced or races are looked for.
 void *ew_pages(size_t bytes);
+void *ew_shared_pages(size_t bytes); // the same, with those that are forked
 
 #endif

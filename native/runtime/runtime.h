@@ -25,6 +25,7 @@
 #define EW_LARGE __attribute__((section(".bss.eitherway_large")))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define PC __builtin_return_address(0) // the place in the program that called us
 
 enum ew_state {
     EW_READY,   // may go on
@@ -61,9 +62,10 @@ struct ew_thread {
     uint32_t ready_at; // index into the ready list while EW_READY
     uint32_t known_at; // index for ew_thread_at
     uint64_t priority; // the policy's
+    int64_t ran;       // nanoseconds, while it is not running
     struct ew_about about;
     enum ew_state state;
-    bool timed_out;
+    bool timed_out, woken; // how its last wait ended: neither is an interruption
     bool detached;
     bool joined_by_someone;
     bool owns_stack;
@@ -203,6 +205,22 @@ void ew_scheduler_forked(void); // in the child: the running thread is the only 
 // --- threads.c
 void ew_threads_start(struct ew_thread *first);
 
+// --- jump.c: a block that is left
+
+// Calls the function when the block is left, which a handler may do too that runs in a wait and
+// jumps away; with -fexceptions also one that unwinds.
+struct ew_afterwards {
+    void (*function)(void *);
+    void *argument;
+    struct ew_afterwards *outer;
+};
+void ew_afterwards_begin(struct ew_afterwards *entry);
+void ew_afterwards_end(struct ew_afterwards *entry);
+#define EW_AFTERWARDS(function, argument)                                                          \
+    __attribute__((cleanup(ew_afterwards_end))) struct ew_afterwards afterwards = {                \
+        function, argument, NULL};                                                                 \
+    ew_afterwards_begin(&afterwards)
+
 // --- cancel.c and signals.c: what comes to a thread from elsewhere
 
 // A cancellation point: on entry, and again after each wait in it. Does not come back when the
@@ -258,16 +276,36 @@ EW_DATA uintptr_t *ew_frames; // next free entry of the running thread's shadow 
 // --- tsan_annotations.c: the program has said that races on this memory are expected
 bool ew_expects_races(const void *address, size_t size);
 
+// --- peek.c
+bool ew_is_readable(const void *address, size_t size); // or the kernel would say EFAULT
+
 // --- clock.c
-int64_t ew_now(void);                    // virtual nanoseconds; a look, which costs time
-int64_t ew_elapsed(void);                // the same without a look
-int64_t ew_cpu_time(void);               // of it: somebody ran
-void ew_clock_pass(int64_t nanoseconds); // somebody has run so long
-void ew_clock_jump(int64_t when);        // nobody can go on before
+int64_t ew_now(void);      // virtual nanoseconds; a look, which costs time
+int64_t ew_elapsed(void);  // the same without a look
+int64_t ew_cpu_time(void); // of it: somebody ran
+int64_t ew_thread_time(const struct ew_thread *thread); // of that: it was this one
+void ew_clock_pass(int64_t nanoseconds);                // somebody has run so long
+void ew_clock_jump(int64_t when);                       // nobody can go on before
 void ew_clock_start(void);
 void ew_clock_begin(void); // from zero again, and recorded
 int64_t ew_deadline(clockid_t clock, const struct timespec *when);
-int64_t ew_deadline_in(const struct timespec *length);
+int64_t ew_deadline_in(int64_t nanoseconds); // from now; EW_NEVER stays
+
+// EW_NEVER: so far away that nobody will see that moment, and nanoseconds might overflow.
+#define EW_SECOND 1000000000ll
+static inline int64_t ew_nanoseconds(const struct timespec *time) {
+    return time->tv_sec > 4 * EW_SECOND ? EW_NEVER : time->tv_sec * EW_SECOND + time->tv_nsec;
+}
+static inline struct timespec ew_timespec(int64_t nanoseconds) {
+    return (struct timespec){nanoseconds / EW_SECOND, nanoseconds % EW_SECOND};
+}
+
+static inline bool ew_is_time(const struct timespec *when) {
+    return when->tv_nsec >= 0 && when->tv_nsec < EW_SECOND;
+}
+static inline bool ew_is_length(const struct timespec *length) {
+    return length->tv_sec >= 0 && ew_is_time(length);
+}
 
 // --- telling.c: what happens, for whoever watches
 //

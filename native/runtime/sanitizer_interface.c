@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PC __builtin_return_address(0)
-
 // --- where we are
 
 static void say(const char *text) {

@@ -86,6 +86,8 @@ void ew_schedule_expect(uint32_t kind) {
     const struct ew_schedule_switch *next = ew_schedule_next();
     if (!recorded)
         return;
+    if (!next && ew_schedule_until)
+        ew_schedule_over();
     if (!next || next->kind != kind || next->steps != ew_steps)
         ew_schedule_diverged("the replay diverged: something is due at another time");
     ew_schedule_taken();

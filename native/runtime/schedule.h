@@ -24,9 +24,6 @@ void ew_schedule_forked(void); // nobody keeps the child's
 void ew_schedule_reached(void); // a decision point
 void ew_schedule_waits(void);   // nothing to do but to wait for the outside
 
-void ew_schedule_reached(void); // a decision point
-void ew_schedule_waits(void);   // nothing to do but to wait for the outside
-
 void ew_schedule_note(uint32_t kind, uint32_t choice);
 
 // The next recorded decision that is not yet taken; NULL behind the last one.

@@ -113,6 +113,12 @@ void ew_thread_forget(struct ew_thread *thread) {
     last->known_at = thread->known_at;
 }
 
+static int64_t others_ran; // of the CPU time so far, as much as was not the running thread's
+
+int64_t ew_thread_time(const struct ew_thread *thread) {
+    return thread == ew_self ? ew_cpu_time() - others_ran : thread->ran;
+}
+
 static void switch_to(struct ew_thread *next) {
     struct ew_thread *previous = ew_self;
     if (next == previous)
@@ -121,6 +127,8 @@ static void switch_to(struct ew_thread *next) {
         ew_trace_settle();
     previous->frames = ew_frames;
     ew_frames = next->frames;
+    previous->ran = ew_thread_time(previous);
+    others_ran = ew_cpu_time() - next->ran;
     ew_self = next;
     if (ew_detecting)
         ew_clocks_switched();
@@ -184,10 +192,13 @@ static struct ew_thread *choose(enum ew_why why) {
 }
 
 void ew_point_at(enum ew_why why, unsigned op, const volatile void *object, size_t size) {
-    if (UNLIKELY(!ew_running || ew_uninterrupted))
+    if (UNLIKELY(!ew_running || (ew_uninterrupted && !ew_loading_gives_way(why))))
         return;
     ew_self->about = (struct ew_about){object, (uint32_t)size, (uint8_t)op, (uint8_t)why};
+    bool paused = UNLIKELY(ew_uninterrupted) && ew_loading_pause();
     switch_to(choose(why));
+    if (UNLIKELY(paused))
+        ew_loading_resume(paused);
     if (UNLIKELY(ew_self->life.attention))
         ew_attend(true);
 }
@@ -219,15 +230,20 @@ static void dequeue(struct ew_thread *thread) {
     thread->waits_for = NULL;
 }
 
-void ew_unblock(struct ew_thread *thread, bool timed_out) {
+static void end_wait(struct ew_thread *thread, bool timed_out, bool woken) {
     dequeue(thread);
     thread->timed_out = timed_out;
+    thread->woken = woken;
     thread->woken_by = ew_tracing && !timed_out ? ew_trace_position() : UINT32_MAX;
     if (ew_detecting && !timed_out)
         ew_clocks_woken(thread);
     if (thread->deadline != EW_NEVER)
         ew_deadlines--;
     ew_make_ready(thread);
+}
+
+void ew_unblock(struct ew_thread *thread, bool timed_out) {
+    end_wait(thread, timed_out, false);
 }
 
 // The trace ends with what each thread waits for.
@@ -297,6 +313,8 @@ static EW_COLD void idle(void) {
         deadlock();
     ew_clock_jump(due);
     ew_due_expire(true);
+    if (outside)
+        ew_due_note(); // between what was seen there before and what will be
 }
 
 // The step is counted before the outside is looked at, so that what is seen there while this
@@ -334,11 +352,16 @@ enum ew_woken ew_wait(const void *object, int64_t deadline) {
 
 enum ew_woken ew_wait_cancellable(const void *object, int64_t deadline) {
     struct ew_life *life = &ew_self->life;
+    ew_self->woken = false;
     if (ew_cancel_is_due(ew_self))
         return EW_WOKEN;
     life->cancellable = true;
-    enum ew_woken woken = ew_wait(object, deadline);
+    enum ew_woken woken = ew_wait_quietly(object, deadline);
     life->cancellable = false;
+    bool by_wake = ew_self->woken; // handlers may wait too
+    if (UNLIKELY(life->attention))
+        ew_attend(false);
+    ew_self->woken = by_wake;
     return woken;
 }
 
@@ -360,7 +383,7 @@ bool ew_wake_one(const void *object) {
     uint32_t count = ew_waiters(object);
     if (!count)
         return false;
-    ew_unblock(waiter_at(object, ew_pick(count)), false);
+    end_wait(waiter_at(object, ew_pick(count)), false, true);
     return true;
 }
 
@@ -368,7 +391,7 @@ void ew_wake_all(const void *object) {
     for (struct ew_thread *t = bucket_of(object)->head, *next; t; t = next) {
         next = t->wait_next;
         if (t->waits_for == object)
-            ew_unblock(t, false);
+            end_wait(t, false, true);
     }
 }
 

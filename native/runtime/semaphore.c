@@ -20,11 +20,6 @@ struct semaphore {
 enum { SHARED = 128 };
 _Static_assert(sizeof(struct semaphore) <= sizeof(sem_t), "does not fit");
 
-static int fail(int error) {
-    errno = error;
-    return -1;
-}
-
 static bool subtract(void *argument) {
     struct semaphore *semaphore = argument;
     uint32_t value = __atomic_load_n(&semaphore->value, __ATOMIC_ACQUIRE);
@@ -44,22 +39,25 @@ static bool take(struct semaphore *semaphore, const void *pc) {
     return true;
 }
 
+static void end_wait(void *semaphore) {
+    ew_self->life.handler_helps = false;
+    ew_wants(0, 0, NULL, 0, NULL);
+    __atomic_fetch_sub(&((struct semaphore *)semaphore)->waiting, 1, __ATOMIC_SEQ_CST);
+}
+
 static enum ew_woken wait_once(struct semaphore *semaphore, int64_t deadline, const void *pc) {
     __atomic_fetch_add(&semaphore->waiting, 1, __ATOMIC_SEQ_CST);
     ew_wants(EW_OP_WAIT, EW_FLAG_WILDCARD, semaphore, sizeof(sem_t), pc);
     ew_self->life.handler_helps = true;
-    enum ew_woken woken =
-        semaphore->sharing ? ew_wait_elsewhere(deadline) : ew_wait_cancellable(semaphore, deadline);
-    ew_self->life.handler_helps = false;
-    ew_wants(0, 0, NULL, 0, NULL);
-    __atomic_fetch_sub(&semaphore->waiting, 1, __ATOMIC_SEQ_CST);
-    return woken;
+    EW_AFTERWARDS(end_wait, semaphore);
+    return semaphore->sharing ? ew_wait_elsewhere(deadline)
+                              : ew_wait_cancellable(semaphore, deadline);
 }
 
 static int not_taken(struct semaphore *semaphore, unsigned flags, int error, const void *pc) {
     if (UNLIKELY(ew_watched))
         ew_tell(EW_OP_WAIT, EW_FLAG_FAILED | flags, semaphore, sizeof(sem_t), pc);
-    return fail(error);
+    return (int)ew_result(-error);
 }
 
 static int wait(struct semaphore *semaphore, int64_t deadline, const void *pc) {
@@ -67,7 +65,7 @@ static int wait(struct semaphore *semaphore, int64_t deadline, const void *pc) {
     ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, semaphore, sizeof(sem_t));
     ew_self->life.interrupted = EW_UNDISTURBED;
     for (enum ew_woken woken = EW_WOKEN; !take(semaphore, pc);) {
-        if (ew_interrupted(false))
+        if (ew_interrupted(deadline != EW_NEVER))
             return not_taken(semaphore, 0, EINTR, pc);
         if (woken == EW_TIMED_OUT)
             return not_taken(semaphore, 0, ETIMEDOUT, pc);
@@ -79,7 +77,7 @@ static int wait(struct semaphore *semaphore, int64_t deadline, const void *pc) {
 
 EW_EXPORT int sem_init(sem_t *handle, int shared, unsigned value) {
     if (value > SEM_VALUE_MAX)
-        return fail(EINVAL);
+        return (int)ew_result(-EINVAL);
     ew_say_if_shared("sem_init", shared ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
     *(struct semaphore *)handle =
         (struct semaphore){.value = value, .sharing = shared ? SHARED : 0};
@@ -97,13 +95,13 @@ EW_EXPORT int sem_wait(sem_t *handle) {
 
 EW_EXPORT int sem_clockwait(sem_t *handle, clockid_t clock, const struct timespec *when) {
     if (!ew_is_wait_clock(clock) || !ew_is_time(when))
-        return fail(EINVAL);
+        return (int)ew_result(-EINVAL);
     return wait((struct semaphore *)handle, ew_deadline(clock, when), PC);
 }
 
 EW_EXPORT int sem_timedwait(sem_t *handle, const struct timespec *when) {
     if (!ew_is_time(when))
-        return fail(EINVAL);
+        return (int)ew_result(-EINVAL);
     return wait((struct semaphore *)handle, ew_deadline(CLOCK_REALTIME, when), PC);
 }
 
@@ -127,7 +125,7 @@ EW_EXPORT int sem_post(sem_t *handle) {
     struct semaphore *semaphore = (struct semaphore *)handle;
     ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, handle, sizeof(sem_t));
     if (!add(semaphore))
-        return fail(EOVERFLOW);
+        return (int)ew_result(-EOVERFLOW);
     if (UNLIKELY(ew_watched))
         ew_tell(EW_OP_WAKE, EW_FLAG_CUMULATIVE, semaphore, sizeof *handle, PC);
     if (semaphore->waiting)

@@ -146,6 +146,8 @@ EW_EXPORT int kill(pid_t told, int number) {
                                                : send_outside(told, number, NULL);
     else
         to_process(number, SI_USER, (union sigval){0});
+    if (told <= 0)
+        ew_look_for_signals(); // this process may be one of the group
     attend_soon();
     return answer(error);
 }

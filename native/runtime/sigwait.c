@@ -7,11 +7,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-static int fail(int error) {
-    errno = error;
-    return -1;
-}
-
 // Nothing but signals ends it; those of the outside are waited for really.
 static enum ew_woken wait_for_signals(int64_t deadline) {
     struct pollfd none;
@@ -33,7 +28,7 @@ static int suspend(uint64_t mask) {
     ew_mask_set(before);
     ew_testcancel();
     ew_attend(false);
-    return fail(EINTR);
+    return (int)ew_result(-EINTR);
 }
 
 EW_EXPORT int sigsuspend(const sigset_t *mask) {
@@ -48,10 +43,16 @@ EW_EXPORT int pause(void) {
     return suspend(ew_self->life.mask);
 }
 
+static void end_await(void *nothing) {
+    (void)nothing;
+    ew_await_end();
+}
+
 // 0, or EAGAIN when the time is over, or EINTR when a handler of another signal has run.
-static int await(uint64_t set, siginfo_t *info, int64_t deadline, bool now) {
+static int take_awaited(uint64_t set, siginfo_t *info, int64_t deadline, bool now) {
     int error = -1;
     ew_await_begin(set & ~NEVER_BLOCKED);
+    EW_AFTERWARDS(end_await, NULL);
     for (bool last = now; error < 0;) {
         ew_look_for_signals();
         if (ew_signal_take(set, info))
@@ -65,22 +66,26 @@ static int await(uint64_t set, siginfo_t *info, int64_t deadline, bool now) {
         if (error < 0 && !last && ew_interrupted(true))
             error = EINTR;
     }
-    ew_await_end();
+    return error;
+}
+
+static int await(uint64_t set, siginfo_t *info, int64_t deadline, bool now) {
+    int error = take_awaited(set, info, deadline, now);
     ew_testcancel();
     return error;
 }
 
 EW_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *limit) {
     siginfo_t taken;
-    if (limit && (limit->tv_nsec < 0 || limit->tv_nsec >= 1000000000))
-        return fail(EINVAL);
+    if (limit && !ew_is_length(limit))
+        return (int)ew_result(-EINVAL);
     ew_testcancel();
     ew_point(EW_WHY_SYNC);
     ew_self->life.interrupted = EW_UNDISTURBED;
-    int64_t length = limit ? limit->tv_sec * 1000000000ll + limit->tv_nsec : 0;
-    int error = await(SET(set), &taken, limit ? ew_now() + length : EW_NEVER, limit && !length);
+    int64_t length = limit ? ew_nanoseconds(limit) : EW_NEVER;
+    int error = await(SET(set), &taken, ew_deadline_in(length), length == 0);
     if (error)
-        return fail(error);
+        return (int)ew_result(-error);
     if (info)
         *info = taken;
     return taken.si_signo;
@@ -107,7 +112,7 @@ EW_EXPORT int sigwait(const sigset_t *set, int *number) {
 EW_EXPORT int signalfd(int descriptor, const sigset_t *set, int flags) {
     long result = raw6(SYS_signalfd4, descriptor, (long)set, 8, flags, 0, 0);
     if (result < 0)
-        return fail((int)-result);
+        return (int)ew_result(result);
     ew_signal_watch(SET(set));
     return (int)result;
 }

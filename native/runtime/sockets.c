@@ -13,12 +13,6 @@ static long ask(int fd, long number, long b, long c, long d, long e) {
     return raw6(number, fd, b, c, d, e, 0);
 }
 
-static int result(long value) {
-    if (value < 0)
-        errno = (int)-value;
-    return value < 0 ? -1 : (int)value;
-}
-
 // The kernel says in `length` how long it would have been; the buffer has at most what it had room.
 static void answered(int fd, void *buffer, socklen_t *length, socklen_t room) {
     if (!ew_running || !ew_is_outside(fd))
@@ -32,7 +26,7 @@ static int name_of(int fd, long number, struct sockaddr *address, socklen_t *len
     long error = ask(fd, number, (long)address, (long)length, 0, 0);
     if (error == 0)
         answered(fd, address, length, room);
-    return result(error);
+    return (int)ew_result(error);
 }
 
 EW_EXPORT int getsockname(int fd, struct sockaddr *address, socklen_t *length) {
@@ -48,27 +42,27 @@ EW_EXPORT int getsockopt(int fd, int level, int option, void *value, socklen_t *
     long error = ask(fd, SYS_getsockopt, level, option, (long)value, (long)length);
     if (error == 0)
         answered(fd, value, length, room);
-    return result(error);
+    return (int)ew_result(error);
 }
 
 // How long to wait is asked of the socket when it is waited for, in a replay too.
 EW_EXPORT int setsockopt(int fd, int level, int option, const void *value, socklen_t length) {
     if (ew_replaying && level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO))
         raw6(SYS_setsockopt, fd, level, option, (long)value, length, 0);
-    return result(ask(fd, SYS_setsockopt, level, option, (long)value, length));
+    return (int)ew_result(ask(fd, SYS_setsockopt, level, option, (long)value, length));
 }
 
 EW_EXPORT int bind(int fd, const struct sockaddr *address, socklen_t length) {
-    return result(ask(fd, SYS_bind, (long)address, length, 0, 0));
+    return (int)ew_result(ask(fd, SYS_bind, (long)address, length, 0, 0));
 }
 
 EW_EXPORT int listen(int fd, int backlog) {
-    return result(ask(fd, SYS_listen, backlog, 0, 0, 0));
+    return (int)ew_result(ask(fd, SYS_listen, backlog, 0, 0, 0));
 }
 
 EW_EXPORT int shutdown(int fd, int how) {
     ew_point(EW_WHY_SYNC);
     long error = ask(fd, SYS_shutdown, how, 0, 0, 0);
     ew_look_within();
-    return result(error);
+    return (int)ew_result(error);
 }

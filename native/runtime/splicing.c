@@ -153,6 +153,7 @@ EW_EXPORT ssize_t tee(int in, int out, size_t count, unsigned flags) {
 
 // Pages that are given to a pipe are copied: whoever changes them later changes nothing in it.
 EW_EXPORT ssize_t vmsplice(int fd, const struct iovec *parts, size_t count, unsigned flags) {
+    ew_testcancel();
     if (kind_of(fd) != S_IFIFO || count == 0 || count > IOV_MAX)
         return ew_result(raw6(SYS_vmsplice, fd, (long)parts, (long)count, flags, 0, 0));
     bool reads = (raw3(SYS_fcntl, fd, F_GETFL, 0) & O_ACCMODE) == O_RDONLY;

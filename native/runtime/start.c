@@ -51,14 +51,22 @@ _Noreturn void ew_cannot(const char *what) {
     leave("eitherway: ", what, 69);
 }
 
-void *ew_pages(size_t bytes) {
+static void *map(size_t bytes, int sharing) {
     static uintptr_t next = 0x100000000000;
     long address = raw6(SYS_mmap, (long)next, (long)bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                        sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address < 0 && address > -4096)
         ew_cannot("out of address space");
     next += (bytes + 4095) & ~4095ul;
     return (void *)address;
+}
+
+void *ew_pages(size_t bytes) {
+    return map(bytes, MAP_PRIVATE);
+}
+
+void *ew_shared_pages(size_t bytes) {
+    return map(bytes, MAP_SHARED);
 }
 
 static char *variable(char **environment) {

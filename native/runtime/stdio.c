@@ -146,6 +146,14 @@ void ew_stream_await(FILE *stream) {
     libc_unlock(stream);
 }
 
+bool ew_stream_is_free(FILE *stream) {
+    find_locks();
+    bool is_free = libc_trylock(stream) == 0;
+    if (is_free)
+        libc_unlock(stream);
+    return is_free;
+}
+
 void ew_stream_busy(FILE *stream) {
     note_taken(stream);
 }

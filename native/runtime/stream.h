@@ -15,6 +15,7 @@
 void *ew_libc_function(const char *name);
 
 void ew_stream_await(FILE *stream); // until nobody else holds it
+bool ew_stream_is_free(FILE *stream);
 
 // libc is inside a function on this stream, whose lock it holds, and waits.
 void ew_stream_busy(FILE *stream);

@@ -83,6 +83,8 @@ static ssize_t write_again(FILE *stream, const void *data, ssize_t size) {
 
 // Byte for byte what libc's does, with our own write.
 static ssize_t stream_write(FILE *stream, const void *data, ssize_t size) {
+    if (ew_running && !leaving)
+        ew_testcancel();
     if (where(stream, true) != ELSEWHERE)
         return (ew_replaying ? write_again : libc_write)(stream, data, size);
     BUSY(stream);
@@ -109,50 +111,6 @@ static int stream_close(FILE *stream) {
     int result = libc_close(stream);
     ew_look_within();
     return result;
-}
-
-// --- the tables
-
-// glibc's struct _IO_jump_t, which is part of what programs were compiled against.
-enum { READ = 14, WRITE = 15, CLOSE = 17, ENTRIES = 21 };
-
-static bool is_known(void **table) {
-    return table && table[READ] == (void *)libc_read && table[WRITE] == (void *)libc_write &&
-           table[CLOSE] == (void *)libc_close;
-}
-
-static bool set_access(void **table, int access) {
-    uintptr_t from = (uintptr_t)table & ~4095ul;
-    uintptr_t to = ((uintptr_t)(table + ENTRIES) + 4095) & ~4095ul;
-    return raw3(SYS_mprotect, (long)from, (long)(to - from), access) == 0;
-}
-
-static bool patch(const char *name) {
-    void **table = dlsym(RTLD_NEXT, name);
-    if (!is_known(table) || !set_access(table, PROT_READ | PROT_WRITE))
-        return false;
-    table[READ] = (void *)stream_read;
-    table[WRITE] = (void *)stream_write;
-    table[CLOSE] = (void *)stream_close;
-    set_access(table, PROT_READ);
-    return true;
-}
-
-// Registered before everything else, so it runs after everything else. What is left to do is to end
-// all threads: those that still run may go on before that, in what is destroyed by now.
-static void at_the_end(void) {
-    ew_point(EW_WHY_SYNC);
-    ew_flush_all();
-    leaving = true;
-}
-
-void ew_streams_take_over(void) {
-    libc_read = (reader *)dlsym(RTLD_NEXT, "_IO_file_read");
-    libc_write = (writer *)dlsym(RTLD_NEXT, "_IO_file_write");
-    libc_close = (closer *)dlsym(RTLD_NEXT, "_IO_file_close");
-    if (!patch("_IO_file_jumps") || !patch("_IO_wfile_jumps"))
-        ew_report("stdio", "this libc is not known: streams that wait stop all threads");
-    atexit(at_the_end);
 }
 
 // --- all streams at once
@@ -194,7 +152,7 @@ static bool flush(FILE *stream) {
     return !exists(stream) || !has_output(stream) || fflush(stream) == 0;
 }
 
-int ew_flush_all(void) {
+static int each_stream(bool (*flush)(FILE *)) {
     size_t count = count_streams(), size = (count + 1) * sizeof(FILE *);
     FILE **streams = ew_pages(size);
     FILE *at = first_stream();
@@ -205,4 +163,61 @@ int ew_flush_all(void) {
         all &= flush(streams[i]);
     raw3(SYS_munmap, (long)streams, (long)size, 0);
     return all ? 0 : EOF;
+}
+
+int ew_flush_all(void) {
+    return each_stream(flush);
+}
+
+// --- the tables
+
+// glibc's struct _IO_jump_t, which is part of what programs were compiled against.
+enum { READ = 14, WRITE = 15, CLOSE = 17, ENTRIES = 21 };
+
+static bool is_known(void **table) {
+    return table && table[READ] == (void *)libc_read && table[WRITE] == (void *)libc_write &&
+           table[CLOSE] == (void *)libc_close;
+}
+
+static bool set_access(void **table, int access) {
+    uintptr_t from = (uintptr_t)table & ~4095ul;
+    uintptr_t to = ((uintptr_t)(table + ENTRIES) + 4095) & ~4095ul;
+    return raw3(SYS_mprotect, (long)from, (long)(to - from), access) == 0;
+}
+
+static bool patch(const char *name) {
+    void **table = dlsym(RTLD_NEXT, name);
+    if (!is_known(table) || !set_access(table, PROT_READ | PROT_WRITE))
+        return false;
+    table[READ] = (void *)stream_read;
+    table[WRITE] = (void *)stream_write;
+    table[CLOSE] = (void *)stream_close;
+    set_access(table, PROT_READ);
+    return true;
+}
+
+// What somebody holds is libc's to write, which at the end asks nobody.
+static bool flush_if_free(FILE *stream) {
+    static int (*libc_flush)(FILE *);
+    if (!libc_flush)
+        libc_flush = (int (*)(FILE *))ew_libc_function("fflush");
+    return !exists(stream) || !has_output(stream) || !ew_stream_is_free(stream) ||
+           libc_flush(stream) == 0;
+}
+
+// Registered before everything else, so it runs after everything else. What is left to do is to end
+// all threads: those that still run may go on before that, in what is destroyed by now.
+static void at_the_end(void) {
+    ew_point(EW_WHY_SYNC);
+    each_stream(flush_if_free);
+    leaving = true;
+}
+
+void ew_streams_take_over(void) {
+    libc_read = (reader *)dlsym(RTLD_NEXT, "_IO_file_read");
+    libc_write = (writer *)dlsym(RTLD_NEXT, "_IO_file_write");
+    libc_close = (closer *)dlsym(RTLD_NEXT, "_IO_file_close");
+    if (!patch("_IO_file_jumps") || !patch("_IO_wfile_jumps"))
+        ew_report("stdio", "this libc is not known: streams that wait stop all threads");
+    atexit(at_the_end);
 }

@@ -6,14 +6,8 @@
 
 #include "runtime.h"
 
-#define PC __builtin_return_address(0)
-
 // A second name: libc's own libraries, and programs built long ago, use those with underscores.
 #define EW_ALIAS(name, of) __asm__(".globl " #name "\n.set " #name ", " #of "\n")
-
-static inline bool ew_is_time(const struct timespec *when) {
-    return when->tv_nsec >= 0 && when->tv_nsec < 1000000000;
-}
 
 // The clocks that POSIX lets a wait name, and glibc accepts.
 static inline bool ew_is_wait_clock(clockid_t clock) {

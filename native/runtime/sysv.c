@@ -119,7 +119,7 @@ EW_EXPORT int semtimedop(int id, struct sembuf *operations, size_t count,
     struct operation operation = {.id = id, .count = count};
     if (count > OPERATIONS)
         return (int)ew_result(-E2BIG);
-    if (limit && (!ew_is_time(limit) || limit->tv_sec < 0))
+    if (limit && !ew_is_length(limit))
         return (int)ew_result(-EINVAL);
     bool waits = false;
     memcpy(operation.now, operations, count * sizeof *operations);
@@ -127,7 +127,7 @@ EW_EXPORT int semtimedop(int id, struct sembuf *operations, size_t count,
         waits |= !(operations[i].sem_flg & IPC_NOWAIT);
         operation.now[i].sem_flg |= IPC_NOWAIT;
     }
-    int64_t deadline = limit ? ew_deadline_in(limit) : EW_NEVER;
+    int64_t deadline = limit ? ew_deadline_in(ew_nanoseconds(limit)) : EW_NEVER;
     return (int)ew_result(until_done(attempt_operation, &operation, -EAGAIN, deadline, waits));
 }
 

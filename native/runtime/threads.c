@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PC __builtin_return_address(0)
-
 static uint32_t running_threads = 1; // whose function is not over
 static struct ew_thread *leader;     // whose number is the process's
 
@@ -252,15 +250,11 @@ EW_EXPORT int pthread_tryjoin_np(pthread_t handle, void **result) {
     return join(handle, result, EW_NEVER, PC);
 }
 
-static bool is_time(const struct timespec *when) {
-    return when->tv_nsec >= 0 && when->tv_nsec < 1000000000;
-}
-
 EW_EXPORT int pthread_clockjoin_np(pthread_t handle, void **result, clockid_t clock,
                                    const struct timespec *when) {
     if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
         return EINVAL;
-    if (when && !is_time(when))
+    if (when && !ew_is_time(when))
         return EINVAL;
     return join(handle, result, when ? ew_deadline(clock, when) : EW_NEVER, PC);
 }

@@ -41,8 +41,9 @@ void ew_child_made(void); // who waits for any looks again
 void ew_processes_start(void);
 
 // --- loading.c
-EW_DATA bool ew_uninterrupted; // the running thread is in the loader
-bool ew_loading_pause(void);   // it blocks nevertheless
+EW_DATA bool ew_uninterrupted;              // the running thread is in the loader
+bool ew_loading_pause(void);                // it blocks nevertheless
+bool ew_loading_gives_way(enum ew_why why); // at a decision point: it seems to wait for others
 void ew_loading_resume(bool paused);
 void ew_loading_start(void);
 void ew_loading_forked(void);
@@ -83,6 +84,10 @@ void ew_signals_release(void);
 void ew_mask_set(uint64_t mask); // of the running thread
 // While another program is started, and until released, the kernel has the running thread's mask.
 void ew_mask_show(void);
+// The same with signals that it blocks and that wait for it: a program that replaces this one has
+// them too. Or they are taken back.
+void ew_pending_show(void);
+void ew_pending_hide(void);
 
 // --- context.S and jump.S
 void ew_thread_start(void);
@@ -93,6 +98,7 @@ _Noreturn void ew_jump(const void *registers, int value);
 uintptr_t ew_jump_target(const void *registers);
 // Restores the shadow stack from what setjmp noted, then jumps.
 _Noreturn void ew_jump_back(void *buffer, int value);
+void ew_leave_blocks(uintptr_t target); // of the running thread, up to that stack pointer
 
 // --- specific.c: thread_local destructors, then those of pthread keys, as glibc orders them
 void ew_run_thread_destructors(void);

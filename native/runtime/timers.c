@@ -64,19 +64,14 @@ void ew_timers_set(void) {
 
 // --- in the words of timer_settime
 
-static bool is_length(const struct timespec *length) {
-    return length->tv_sec >= 0 && length->tv_nsec >= 0 && length->tv_nsec < 1000000000;
-}
-
 bool ew_is_timer_setting(const struct itimerspec *setting) {
-    return is_length(&setting->it_value) && is_length(&setting->it_interval);
+    return ew_is_length(&setting->it_value) && ew_is_length(&setting->it_interval);
 }
 
-#define FAR 4000000000 // seconds: nobody will see that moment, and nanoseconds might overflow
-
+// So long a time is nothing that anybody sees the end of.
 static int64_t nanoseconds(const struct timespec *length) {
-    return length->tv_sec > FAR ? FAR * 1000000000
-                                : length->tv_sec * 1000000000ll + length->tv_nsec;
+    int64_t value = ew_nanoseconds(length);
+    return value == EW_NEVER ? EW_NEVER / 2 : value;
 }
 
 static struct timespec timespec_of(int64_t nanoseconds) {
@@ -147,4 +142,5 @@ void ew_timers_forked(void) {
         ew_timer_disarm(armed);
     ew_posix_timers_forked();
     ew_timer_threads_forked();
+    ew_timerfds_forked();
 }

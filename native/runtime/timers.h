@@ -49,6 +49,10 @@ void ew_alarm_hide(void);
 void ew_timer_signal_taken(int id, int overrun); // by the thread that it was for
 void ew_posix_timers_forked(void);
 
+// --- timerfd.c
+bool ew_is_timerfd(int descriptor);
+void ew_timerfds_forked(void); // these go on
+
 // --- timer_threads.c: SIGEV_THREAD
 struct ew_timer_call {
     void (*function)(union sigval);
@@ -64,6 +68,6 @@ bool ew_timer_call(struct ew_timer_call *call); // false: the last one is not st
 void ew_timer_call_cancel(struct ew_timer_call *call);
 void ew_timer_threads_forked(void);
 
-void ew_timers_forked(void); // in the child there are none
+void ew_timers_forked(void); // in the child there are no others
 
 #endif

@@ -12,13 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-long ew_result(long value) {
-    if (value >= 0 || value < -4095)
-        return value;
-    errno = (int)-value;
-    return -1;
-}
-
 static bool is_blocking(int descriptor) {
     long flags = raw3(SYS_fcntl, descriptor, F_GETFL, 0);
     return flags >= 0 && !(flags & O_NONBLOCK);
@@ -50,7 +43,7 @@ static void set_deadline(struct ew_transfer *transfer) {
     raw6(SYS_getsockopt, transfer->fd, SOL_SOCKET,
          transfer->events & POLLOUT ? SO_SNDTIMEO : SO_RCVTIMEO, (long)&limit, (long)&length, 0);
     if (limit.tv_sec || limit.tv_usec)
-        transfer->deadline = ew_deadline_in(&(struct timespec){limit.tv_sec, limit.tv_usec * 1000});
+        transfer->deadline = ew_deadline_in(limit.tv_sec * EW_SECOND + limit.tv_usec * 1000);
 }
 
 static enum ew_woken wait_once(struct ew_transfer *transfer) {
@@ -68,9 +61,22 @@ static bool is_ready(const struct ew_transfer *transfer) {
     return ew_look_at(&one, 1, transfer->outside) != 0;
 }
 
-// Regular files are always ready.
+// Of a socket that listens only connections come, of any other only data.
+static bool is_mistaken(const struct ew_transfer *transfer) {
+    int listens = 0;
+    socklen_t length = sizeof listens;
+    if (!ew_transfer_is(transfer, S_IFSOCK) || !(transfer->events & POLLIN))
+        return false;
+    long error = ew_transfer_call(transfer, SYS_getsockopt, SOL_SOCKET, SO_ACCEPTCONN,
+                                  (long)&listens, (long)&length, 0);
+    if (transfer->outside && error == 0)
+        ew_input(EW_INPUT_DATA, &listens, sizeof listens, sizeof listens);
+    return error == 0 && !listens == transfer->accepts;
+}
+
+// Regular files are always ready; and so is a mistake, which the kernel tells.
 static long await(struct ew_transfer *transfer) {
-    while (!is_ready(transfer)) {
+    while (!is_ready(transfer) && !is_mistaken(transfer)) {
         bool late = wait_once(transfer) == EW_TIMED_OUT;
         transfer->over = late || ew_interrupted(transfer->deadline != EW_NEVER);
         if (transfer->over)

@@ -17,6 +17,7 @@ struct ew_transfer {
     bool waits;       // it is to wait until it can be made, as the program would see it
     bool outside;     // its result comes from outside
     bool output;      // the program's own, which waits only for itself
+    bool accepts;     // connections, and no data
     bool over;        // the time is, or a handler has run: no more attempts
     int64_t deadline; // of SO_RCVTIMEO or SO_SNDTIMEO
     struct stat status;
@@ -59,8 +60,5 @@ static inline bool ew_transfer_is(const struct ew_transfer *transfer, mode_t typ
 // A part of buffers: `from` bytes in, at most `limit` bytes and `room` pieces. Returns how many.
 size_t ew_window(const struct iovec *parts, size_t count, size_t from, size_t limit,
                  struct iovec *window, size_t room);
-
-// What the functions of the C library return: the value, or -1 and errno.
-long ew_result(long value);
 
 #endif

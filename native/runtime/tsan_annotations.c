@@ -3,8 +3,6 @@
 #include "tsan_annotations.h"
 #include "shadow.h"
 
-#define PC __builtin_return_address(0)
-
 // --- order
 
 // Kept until somebody asks, and asking does not wait: so no wake-up of this sort is ever lost.

@@ -5,8 +5,6 @@
 // real atomics: the memory may be shared with other processes.
 #include "runtime.h"
 
-#define PC __builtin_return_address(0)
-
 static inline void tell(unsigned op, const volatile void *address, size_t size, const void *pc,
                         int order) {
     if (UNLIKELY(ew_watched))

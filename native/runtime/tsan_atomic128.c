@@ -9,8 +9,6 @@
 
 typedef unsigned __int128 u128;
 
-#define PC __builtin_return_address(0)
-
 static bool has_cx16, has_avx, known; // AVX promises that an aligned load of 16 bytes is one
 
 static void know_processor(void) {

@@ -6,7 +6,6 @@
 #include "stacks.h"
 #include "tsan_annotations.h"
 
-#define PC __builtin_return_address(0)
 #define STACK_SIZE ((size_t)8 << 20) // of the program's stack, which we are not told; reserved only
 
 struct fiber {

@@ -9,7 +9,6 @@ int64_t ew_accesses_held;
 EW_LARGE static uintptr_t before_start[1024];
 uintptr_t *ew_frames = before_start;
 
-#define PC __builtin_return_address(0)
 #define LOAD EW_OP_LOAD
 #define STORE EW_OP_STORE
 

@@ -5,8 +5,6 @@
 // nothing: that it orders its critical sections is what the annotation says.
 #include "tsan_annotations.h"
 
-#define PC __builtin_return_address(0)
-
 // Of <sanitizer/tsan_interface.h>.
 enum {
     LINKER_INIT = 1 << 0,

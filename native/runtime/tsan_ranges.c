@@ -2,8 +2,6 @@
 // Accesses that the compiler tells in other ways: of any length, a read and a write at once.
 #include "runtime.h"
 
-#define PC __builtin_return_address(0)
-
 static void read_range(const void *address, size_t size, const void *pc) {
     if (size)
         ew_access(EW_OP_LOAD, address, size, pc);

@@ -5,6 +5,7 @@
 #include "input.h"
 #include "signals.h"
 #include "sync.h"
+#include "timers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,6 +100,10 @@ static size_t room_in(const struct ew_transfer *transfer) {
 
 #define PIECES 64
 
+static bool takes_no_data(const struct ew_transfer *transfer) {
+    return ew_transfer_is(transfer, 0) && ew_is_timerfd(transfer->fd);
+}
+
 // What goes out together is one call: messages, and what a pipe takes whole.
 static long attempt(struct ew_transfer *transfer, void *argument) {
     struct progress *progress = argument;
@@ -106,6 +111,8 @@ static long attempt(struct ew_transfer *transfer, void *argument) {
     const struct iovec *parts = writing->parts;
     size_t count = writing->count, room = room_in(transfer);
     struct iovec window[PIECES];
+    if (takes_no_data(transfer))
+        return -EINVAL;
     if (progress->done || progress->total > room) {
         count = ew_window(parts, count, progress->done, room, window, PIECES);
         parts = window;

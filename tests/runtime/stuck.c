@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 static int ends[2], gate[2];
@@ -21,6 +23,13 @@ static sem_t semaphore;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static atomic_int word;
+
+static void change_mask(int how, int number) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    CHECK(pthread_sigmask(how, &set, NULL) == 0);
+}
 
 // --- waits
 
@@ -70,6 +79,25 @@ static void *in_condition(void *unused) {
     return unused;
 }
 
+static sigjmp_buf away;
+
+static void jump(int number) {
+    (void)number;
+    siglongjmp(away, 1);
+}
+
+// A handler could help in the first wait, which it leaves; nothing can in the second.
+static void *in_mutex_after_jump(void *unused) {
+    struct itimerval soon = {{0, 0}, {0, 1000}};
+    CHECK(signal(SIGALRM, jump) != SIG_ERR);
+    change_mask(SIG_UNBLOCK, SIGALRM);
+    if (sigsetjmp(away, 1) == 0) {
+        CHECK(setitimer(ITIMER_REAL, &soon, NULL) == 0);
+        sem_wait(&semaphore);
+    }
+    return in_mutex(unused);
+}
+
 static void *in_sigwait(void *unused) {
     sigset_t set;
     int number;
@@ -82,9 +110,9 @@ static void *in_sigwait(void *unused) {
 static const struct {
     const char *name;
     void *(*wait)(void *);
-} waits[] = {{"read", in_read},           {"poll", in_poll},      {"epoll", in_epoll},
-             {"sem", in_semaphore},       {"futex", in_futex},    {"mutex", in_mutex},
-             {"condition", in_condition}, {"sigwait", in_sigwait}};
+} waits[] = {{"read", in_read},           {"poll", in_poll},       {"epoll", in_epoll},
+             {"sem", in_semaphore},       {"futex", in_futex},     {"mutex", in_mutex},
+             {"condition", in_condition}, {"sigwait", in_sigwait}, {"jumped", in_mutex_after_jump}};
 
 // --- what a handler may do for them
 
@@ -106,24 +134,18 @@ static void start_signaller(void) {
     _exit(1);
 }
 
-static void block(void) {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR1);
-    CHECK(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0);
-}
-
 // stuck WAIT [handled] [blocked] [signalled]
 int main(int count, char **words) {
     pthread_t thread;
     bool signalled = false;
     CHECK(sem_init(&semaphore, 0, 0) == 0);
+    change_mask(SIG_BLOCK, SIGALRM); // but in the thread that waits for it
     for (int i = 2; i < count; i++) {
         signalled |= !strcmp(words[i], "signalled");
         if (!strcmp(words[i], "handled"))
             CHECK(signal(SIGUSR1, help) != SIG_ERR);
         if (!strcmp(words[i], "blocked"))
-            block();
+            change_mask(SIG_BLOCK, SIGUSR1);
     }
     if (signalled) {
         CHECK(pipe(gate) == 0);

@@ -27,6 +27,7 @@ def stuck(tmp_path_factory: pytest.TempPathFactory) -> str:
         "read handled blocked",  # the handler never runs
         "mutex handled",  # and if it did it could not unlock
         "condition handled",
+        "jumped",  # out of a wait that one could have ended
     ],
 )
 def test_it_is_told_where_nobody_could_help(stuck: str, words: str) -> None:

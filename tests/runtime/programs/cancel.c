@@ -168,11 +168,48 @@ static void joining(void) {
     CHECK(result == &go);
 }
 
+// --- a signal of a condition is not lost with one of those who wait
+
+static int waiting, told;
+
+static void let_go(void *unused) {
+    (void)unused;
+    pthread_mutex_unlock(&mutex);
+}
+
+static void *until_signalled(void *unused) {
+    pthread_mutex_lock(&mutex);
+    pthread_cleanup_push(let_go, NULL);
+    waiting++;
+    sem_post(&ready);
+    while (!told)
+        pthread_cond_wait(&condition, &mutex);
+    pthread_cleanup_pop(1);
+    return unused;
+}
+
+static void signal_kept(void) {
+    pthread_t first = start(until_signalled), second = start(until_signalled);
+    void *result;
+    sem_wait(&ready);
+    sem_wait(&ready);
+    pthread_mutex_lock(&mutex); // so both wait
+    CHECK(waiting == 2);
+    told = 1;
+    CHECK(pthread_cond_signal(&condition) == 0 && pthread_cancel(first) == 0);
+    pthread_mutex_unlock(&mutex);
+    CHECK(pthread_join(first, &result) == 0);
+    if (result != PTHREAD_CANCELED)
+        CHECK(pthread_cond_signal(&condition) == 0); // it was the first that had it
+    CHECK(pthread_join(second, NULL) == 0);
+}
+
 int main(void) {
     CHECK(sem_init(&ready, 0, 0) == 0 && sem_init(&never, 0, 0) == 0 && sem_init(&go, 0, 0) == 0);
     errors();
     deferred();
     joining();
+    signal_kept();
     pthread_t thread = start(disabled);
     sem_wait(&ready);
     CHECK(pthread_cancel(thread) == 0);

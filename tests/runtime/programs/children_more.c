@@ -10,8 +10,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 static void stops(void) {
     int status;
@@ -110,7 +112,52 @@ static void commands(void) {
     CHECK(pthread_join(thread, NULL) == 0);
 }
 
+// --- many at once, and none that could be watched
+
+static void many(void) {
+    pid_t children[70];
+    int there[2], status;
+    char byte;
+    CHECK(pipe(there) == 0);
+    for (int i = 0; i < 70; i++) {
+        CHECK((children[i] = fork()) >= 0);
+        if (children[i] == 0) {
+            close(there[1]);
+            _exit(i == 69 || read(there[0], &byte, 1) == 0 ? i : 100);
+        }
+    }
+    CHECK(wait(&status) == children[69] && WEXITSTATUS(status) == 69);
+    close(there[1]);
+    for (int i = 0; i < 69; i++)
+        CHECK(waitpid(children[i], &status, 0) == children[i] && WEXITSTATUS(status) == i);
+    close(there[0]);
+    CHECK(wait(NULL) == -1 && errno == ECHILD);
+}
+
+static void without_descriptors(void) {
+    struct rlimit limit, none;
+    int there[2], status;
+    char byte;
+    CHECK(pipe(there) == 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    for (int i = 0; i < 2; i++) {
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+            _exit(read(there[0], &byte, 1) == 1 ? 7 : 8);
+        }
+        none = (struct rlimit){3, limit.rlim_max};
+        CHECK(write(there[1], "x", 1) == 1 && setrlimit(RLIMIT_NOFILE, &none) == 0);
+        CHECK(waitpid(i ? -1 : child, &status, 0) == child && WEXITSTATUS(status) == 7);
+        CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    }
+    close(there[0]);
+    close(there[1]);
+}
+
 int main(void) {
+    many();
+    without_descriptors();
     stops();
     comes_later();
     by_descriptor();

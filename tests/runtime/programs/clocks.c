@@ -4,8 +4,14 @@
 #include "check.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +41,66 @@ static void *of_thread(void *argument) {
     return argument;
 }
 
+static void *works(void *unused) {
+    for (int i = 0; i < 100; i++)
+        work();
+    return unused;
+}
+
+// What one thread has done is not what another has.
+static void each_its_own(void) {
+    pthread_t thread;
+    clockid_t clock;
+    CHECK(pthread_getcpuclockid(pthread_self(), &clock) == 0);
+    long long all = now(CLOCK_PROCESS_CPUTIME_ID), mine = now(clock);
+    CHECK(pthread_create(&thread, NULL, works, NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    mine = now(CLOCK_THREAD_CPUTIME_ID) - mine;
+    CHECK(mine >= 0 && mine < (now(CLOCK_PROCESS_CPUTIME_ID) - all) / 2);
+}
+
+static void handle(int number) {
+    (void)number;
+}
+
+static void alarm_soon(void) {
+    struct itimerval soon = {{0, 0}, {0, 3000}};
+    CHECK(setitimer(ITIMER_REAL, &soon, NULL) == 0);
+}
+
+static void long_sleeps(void) {
+    const time_t lengths[] = {LONG_MAX, 31536000000, 20000000000, 100};
+    CHECK(signal(SIGALRM, handle) != SIG_ERR);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct timespec length = {lengths[i], 0};
+        alarm_soon();
+        CHECK(nanosleep(&length, NULL) == -1 && errno == EINTR);
+        alarm_soon();
+        CHECK(ppoll(NULL, 0, &length, NULL) == -1 && errno == EINTR);
+    }
+    alarm_soon();
+    CHECK(sleep(100) == 99);
+}
+
+static void bad_sleeps(void) {
+    const struct timespec before = {-1, 0}, some = {0, 1000};
+    struct timespec *volatile nowhere = (struct timespec *)8;
+    CHECK(nanosleep(&before, NULL) == -1 && errno == EINVAL);
+    CHECK(clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &before, NULL) == EINVAL);
+    CHECK(clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0, &some, NULL) == EINVAL);
+    CHECK(clock_nanosleep(77, 0, &some, NULL) == EINVAL);
+    CHECK(clock_nanosleep(CLOCK_MONOTONIC_RAW, 0, &some, NULL) == EOPNOTSUPP);
+    CHECK(clock_nanosleep(CLOCK_TAI, 0, &some, NULL) == 0);
+    CHECK(clock_nanosleep(CLOCK_MONOTONIC, 0, nowhere, NULL) == EFAULT);
+    CHECK(nanosleep(nowhere, NULL) == -1 && errno == EFAULT);
+    CHECK(poll((struct pollfd *)nowhere, 1, 0) == -1 && errno == EFAULT);
+    CHECK(syscall(SYS_futex, 4096, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0) == -1 && errno == EFAULT);
+    sigset_t none;
+    sigemptyset(&none);
+    CHECK(sigtimedwait(&none, NULL, &before) == -1 && errno == EINVAL);
+    CHECK(gettimeofday((struct timeval *volatile){NULL}, NULL) == 0);
+}
+
 int main(void) {
     const clockid_t clocks[] = {CLOCK_REALTIME,      CLOCK_MONOTONIC, CLOCK_BOOTTIME,
                                 CLOCK_MONOTONIC_RAW, CLOCK_TAI,       CLOCK_PROCESS_CPUTIME_ID};
@@ -60,5 +126,8 @@ int main(void) {
 
     CHECK(pthread_create(&thread, NULL, of_thread, NULL) == 0);
     CHECK(pthread_join(thread, NULL) == 0);
+    each_its_own();
+    long_sleeps();
+    bad_sleeps();
     return 0;
 }

@@ -29,11 +29,23 @@ static void *loads(void *unused) {
     return NULL;
 }
 
+static void constructor_waits(const char *folder) {
+    int (*seen)(void);
+    snprintf(path, sizeof path, "%s/waits.so", folder);
+    void *library = dlopen(path, RTLD_NOW);
+    CHECK(library != NULL);
+    *(void **)&seen = dlsym(library, "library_seen");
+    CHECK(seen && seen() == 2);
+    CHECK(dlclose(library) == 0);
+}
+
 int main(void) {
     pthread_t threads[4];
     ssize_t length = readlink("/proc/self/exe", directory, sizeof directory - 1);
     CHECK(length > 0);
-    snprintf(path, sizeof path, "%s/slow.so", dirname(directory));
+    const char *folder = dirname(directory);
+    constructor_waits(folder);
+    snprintf(path, sizeof path, "%s/slow.so", folder);
     for (int i = 0; i < 4; i++)
         CHECK(pthread_create(&threads[i], NULL, loads, NULL) == 0);
     for (int i = 0; i < 4; i++)

@@ -78,6 +78,15 @@ static void refused(void) {
     char byte;
     CHECK(recv(fd, &byte, 1, 0) == -1 && errno == ENOTCONN);
     close(fd);
+    int pair[2];
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+    CHECK(accept(pair[0], NULL, NULL) == -1 && errno == EINVAL);
+    close(pair[0]);
+    close(pair[1]);
+    fd = listen_at(&nobody, 1);
+    CHECK(read(fd, &byte, 1) == -1 && errno == ENOTCONN);
+    CHECK(recv(fd, &byte, 1, 0) == -1 && errno == ENOTCONN);
+    close(fd);
     fd = socket(AF_INET, SOCK_DGRAM, 0);
     CHECK(accept(fd, NULL, NULL) == -1 && errno == EOPNOTSUPP);
     close(fd);

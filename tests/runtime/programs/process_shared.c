@@ -74,9 +74,38 @@ static void child(void) {
     _exit(0);
 }
 
+// --- a thread is not taken for one of another process, whatever its number
+
+static pid_t holder;
+static int taken;
+
+static void *try_if_named_alike(void *unused) {
+    if (gettid() == holder)
+        taken = pthread_mutex_trylock(&shared->checking) != EBUSY ||
+                pthread_mutex_unlock(&shared->checking) != EPERM;
+    return unused;
+}
+
+static void named_alike(void) {
+    pthread_t thread;
+    holder = fork();
+    CHECK(holder >= 0);
+    if (holder == 0) {
+        CHECK(pthread_mutex_lock(&shared->checking) == 0 && sem_post(&shared->pong) == 0);
+        CHECK(sem_wait(&shared->ping) == 0 && pthread_mutex_unlock(&shared->checking) == 0);
+        _exit(0);
+    }
+    CHECK(sem_wait(&shared->pong) == 0);
+    for (int i = 0; i < 200; i++)
+        CHECK(pthread_create(&thread, NULL, try_if_named_alike, NULL) == 0 &&
+              pthread_join(thread, NULL) == 0);
+    CHECK(!taken && sem_post(&shared->ping) == 0 && waitpid(holder, NULL, 0) == holder);
+}
+
 int main(void) {
     int status;
     make();
+    named_alike();
     CHECK(pthread_mutex_lock(&shared->checking) == 0);
     CHECK(pthread_mutex_lock(&shared->checking) == EDEADLK);
     pid_t pid = fork();

@@ -51,6 +51,13 @@ static void in_sem_wait(void) {
     CHECK(sem_wait(&never) == -1 && errno == EINTR);
 }
 
+static void in_sem_timedwait(void) {
+    struct timespec when;
+    CHECK(clock_gettime(CLOCK_REALTIME, &when) == 0);
+    when.tv_sec += 3600;
+    CHECK(sem_timedwait(&never, &when) == -1 && errno == EINTR);
+}
+
 static void in_nanosleep(void) {
     struct timespec hour = {3600, 0}, left = {0, 0};
     CHECK(nanosleep(&hour, &left) == -1 && errno == EINTR);
@@ -149,6 +156,12 @@ int main(void) {
     interrupt(in_sem_wait, SIGUSR1);
     interrupt(in_nanosleep, SIGUSR1);
     interrupt(in_read_left_by_jump, SIGUSR2);
+    set(SIGUSR1, note, SA_RESTART); // which these do not
+    interrupt(in_sem_timedwait, SIGUSR1);
+    interrupt(in_nanosleep, SIGUSR1);
+    interrupt(in_poll, SIGUSR1);
+    set(SIGUSR1, note, 0);
+    interrupt(in_sem_timedwait, SIGUSR1);
     restarts();
     never_interrupted();
     return 0;

@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 
 #define MS 1000000
 
@@ -45,6 +46,8 @@ static void bad_arguments(void) {
     CHECK(timerfd_gettime(ends[0], &setting) == -1 && errno == EINVAL);
     set(timer, 1, 0);
     CHECK(read(timer, &count, 4) == -1 && errno == EINVAL);
+    count = 1;
+    CHECK(write(timer, &count, sizeof count) == -1 && errno == EINVAL);
     close(ends[0]);
     close(ends[1]);
     close(timer);
@@ -161,8 +164,35 @@ static void threads(void) {
     CHECK(ticks[0] >= 5 && ticks[1] >= 5);
 }
 
+// A child has it too, and goes on when the parent has closed it; each expiry counts once.
+static void forked(void) {
+    int timer = create(0), status;
+    set(timer, 4 * MS, 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        _exit(count_of(timer) == 1 ? 3 : 4);
+    CHECK(close(timer) == 0);
+    CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 3);
+
+    timer = create(0);
+    set(timer, 4 * MS, 0);
+    CHECK((child = fork()) >= 0);
+    if (child == 0) {
+        struct pollfd one = {timer, POLLIN, 0};
+        _exit(poll(&one, 1, 10000) == 1 ? 3 : 4);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 3);
+    CHECK(count_of(timer) == 1);
+    struct itimerspec left = {{1, 0}, {1, 0}};
+    CHECK(timerfd_gettime(timer, &left) == 0 && left.it_value.tv_sec == 0);
+    CHECK(left.it_value.tv_nsec == 0);
+    close(timer);
+}
+
 int main(void) {
     bad_arguments();
+    forked();
     reading();
     not_waiting();
     what_is_left();

@@ -29,7 +29,7 @@ from eitherway.worlds.threads import inputs
 from eitherway.worlds.threads.schedule import SWITCH, Schedule
 from eitherway.worlds.threads.shared import content, memory
 
-ROOM = 1 << 12  # processes
+ROOM = 1 << 20  # processes
 SWITCHES = 1 << 30  # of one process: minutes of a program that does nothing but switch
 INPUTS = 1 << 32  # bytes, of one process
 FOUND_ROOM = 1 << 14  # rows
