@@ -3,6 +3,7 @@
 // once is taken by atomic operations.
 #include "family_memory.h"
 #include "guide.h"
+#include "hashes.h"
 #include "input.h"
 #include "schedule.h"
 
@@ -22,17 +23,12 @@ static size_t program_size;
 
 // --- who this is
 
-static uint64_t mix(uint64_t hash, uint64_t word) { // splitmix64
-    uint64_t z = hash ^ (word + 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
+static uint64_t mix(uint64_t hash, uint64_t word) {
+    return ew_splitmix(hash ^ (word + EW_SPLITMIX));
 }
 
-static uint64_t hash_of(const char *text, size_t size) { // FNV-1a
-    uint64_t hash = 0xCBF29CE484222325u;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (uint8_t)text[i]) * 0x100000001B3u;
+static uint64_t hash_of(const char *text, size_t size) {
+    uint64_t hash = ew_hash_bytes(EW_HASH_OF_NOTHING, text, size);
     return hash ? hash : 1;
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROBUST = 16, INHERIT = 32, PROTECT = 64, SHARED = 128 }; // glibc's bits, beside the type
+enum { ROBUST = 16, INHERIT = 32, PROTECT = 64 }; // glibc's bits, beside the type and EW_SHARED
 #define TYPE(mutex) ((mutex)->kind & 3)
 
 enum { SOUND, OWNER_DIED, NOT_RECOVERABLE }; // robust_state
@@ -25,7 +25,7 @@ static bool is_destroyed(const struct ew_mutex *mutex) {
 
 // Of a mutex that other processes have too, the owner is known by the number of its process too.
 static uint64_t my_name(const struct ew_mutex *mutex) {
-    uint64_t process = UNLIKELY(mutex->kind & SHARED) ? (uint64_t)getpid() : 0;
+    uint64_t process = UNLIKELY(mutex->kind & EW_SHARED) ? (uint64_t)getpid() : 0;
     return process << 32 | (ew_self->id + 1);
 }
 
@@ -107,7 +107,7 @@ static bool claim_shared(void *argument) {
 }
 
 static bool claim(struct ew_mutex *mutex) {
-    if (UNLIKELY(mutex->kind & SHARED))
+    if (UNLIKELY(mutex->kind & EW_SHARED))
         return ew_try_elsewhere(claim_shared, mutex);
     if (mutex->owner)
         return false;
@@ -133,7 +133,7 @@ static int claimed(struct ew_mutex *mutex, unsigned flags, const void *pc) {
 }
 
 static enum ew_woken wait(struct ew_mutex *mutex, int64_t deadline, const void *pc) {
-    if (UNLIKELY(mutex->kind & SHARED))
+    if (UNLIKELY(mutex->kind & EW_SHARED))
         return ew_wait_elsewhere(deadline);
     mutex->waiting++;
     ew_wants(EW_OP_ACQUIRE, 0, mutex, sizeof(pthread_mutex_t), pc);
@@ -251,7 +251,7 @@ static int kind_of(const pthread_mutexattr_t *attributes, struct ew_mutex *resul
     ew_say_if_shared("pthread_mutex_init", sharing);
     result->kind = type | (robust ? ROBUST : 0) | (protocol == PTHREAD_PRIO_INHERIT ? INHERIT : 0) |
                    (protocol == PTHREAD_PRIO_PROTECT ? PROTECT : 0) |
-                   (sharing == PTHREAD_PROCESS_SHARED ? SHARED : 0);
+                   (sharing == PTHREAD_PROCESS_SHARED ? EW_SHARED : 0);
     result->ceiling = (uint16_t)ceiling;
     return 0;
 }

@@ -3,6 +3,7 @@
 //
 // One instruction does it, and a fault at that instruction goes on behind it. Cheaper than any
 // system call that would read for us, and works where those are refused.
+#include "hashes.h"
 #include "signals.h"
 #include "trace.h"
 
@@ -42,16 +43,14 @@ bool ew_is_readable(const void *address, size_t size) {
     return !size || is_word_readable(last);
 }
 
-// FNV-1a.
 static uint64_t hash(const uint8_t *address, size_t size) {
     uint8_t part[256];
-    uint64_t result = 0xCBF29CE484222325u;
+    uint64_t result = EW_HASH_OF_NOTHING;
     for (size_t taken; size; address += taken, size -= taken) {
         taken = size < sizeof part ? size : sizeof part;
         if (!ew_peek(part, address, taken))
             return 0;
-        for (size_t i = 0; i < taken; i++)
-            result = (result ^ part[i]) * 0x100000001B3u;
+        result = ew_hash_bytes(result, part, taken);
     }
     return result;
 }

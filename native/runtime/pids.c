@@ -58,14 +58,8 @@ EW_EXPORT pid_t getppid(void) {
 
 // --- groups and sessions have the numbers of processes
 
-static pid_t answer(long value) {
-    if (value < 0)
-        errno = (int)-value;
-    return value < 0 ? -1 : (pid_t)value;
-}
-
 EW_EXPORT pid_t getpgid(pid_t process) {
-    return answer(ew_input_call(SYS_getpgid, ew_pid_real(process), 0, 0, 0, 0, 0));
+    return (pid_t)ew_result(ew_input_call(SYS_getpgid, ew_pid_real(process), 0, 0, 0, 0, 0));
 }
 
 EW_EXPORT pid_t getpgrp(void) {
@@ -73,7 +67,7 @@ EW_EXPORT pid_t getpgrp(void) {
 }
 
 EW_EXPORT pid_t getsid(pid_t process) {
-    return answer(ew_input_call(SYS_getsid, ew_pid_real(process), 0, 0, 0, 0, 0));
+    return (pid_t)ew_result(ew_input_call(SYS_getsid, ew_pid_real(process), 0, 0, 0, 0, 0));
 }
 
 // Done in a replay too, but answered as it was then.
@@ -83,11 +77,11 @@ static long done(long result) {
 }
 
 EW_EXPORT pid_t setsid(void) {
-    return answer(done(raw1(SYS_setsid, 0)));
+    return (pid_t)ew_result(done(raw1(SYS_setsid, 0)));
 }
 
 EW_EXPORT int setpgid(pid_t process, pid_t group) {
-    return answer(done(raw3(SYS_setpgid, ew_pid_real(process), ew_pid_real(group), 0)));
+    return (pid_t)ew_result(done(raw3(SYS_setpgid, ew_pid_real(process), ew_pid_real(group), 0)));
 }
 
 EW_EXPORT int setpgrp(void) {

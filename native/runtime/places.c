@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "places.h"
 #include "guide.h"
+#include "hashes.h"
 
 #include <link.h>
 #include <string.h>
@@ -20,11 +21,8 @@ struct sought {
     uint64_t file; // hash of its name
 };
 
-static uint64_t hash_of(const char *text) { // FNV-1a
-    uint64_t hash = 0xCBF29CE484222325u;
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001B3u;
-    return hash;
+static uint64_t hash_of(const char *text) {
+    return ew_hash_bytes(EW_HASH_OF_NOTHING, text, strlen(text));
 }
 
 // Without the directory: that is other where the program is built or installed elsewhere. The
@@ -49,17 +47,12 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *argument) {
     return 0;
 }
 
-static uint64_t mix(uint64_t word) { // splitmix64
-    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9u;
-    word = (word ^ (word >> 27)) * 0x94D049BB133111EBu;
-    return word ^ (word >> 31);
-}
-
 // Code in no file is known by its address, which repeats as far as addresses do.
 static uint64_t place_of(uintptr_t pc) {
     struct sought sought = {.pc = pc, .offset = pc};
     dl_iterate_phdr(look_into, &sought);
-    return (mix(sought.file + mix(sought.offset)) & EW_PLACE_HASH) | (sought.offset & 4095);
+    return (ew_splitmix(sought.file + ew_splitmix(sought.offset)) & EW_PLACE_HASH) |
+           (sought.offset & 4095);
 }
 
 // --- the set

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the schedule in memory that outlives the target, however it ends.
 #include "schedule.h"
+#include "hashes.h"
 
 #include <signal.h>
 
@@ -27,10 +28,6 @@ void ew_schedule_forked(void) {
     private_head = (struct ew_schedule_head){0};
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word) {
-    return (hash ^ word) * 0x100000001B3u; // FNV-1a, a word at a time
-}
-
 void ew_schedule_reached(void) {
     head->reached = ew_steps;
     if (UNLIKELY(ew_schedule_until) && ew_steps > ew_schedule_until)
@@ -42,7 +39,7 @@ void ew_schedule_waits(void) {
 }
 
 void ew_schedule_note(uint32_t kind, uint32_t choice) {
-    head->hash = mix(mix(head->hash, ew_steps), ((uint64_t)kind << 32) | choice);
+    head->hash = ew_hash_word(ew_hash_word(head->hash, ew_steps), ((uint64_t)kind << 32) | choice);
     head->steps = ew_steps;
     if (!made)
         return;

@@ -15,9 +15,8 @@
 struct semaphore {
     uint32_t value;
     uint32_t waiting;
-    uint32_t sharing; // SHARED: other processes have it too
+    uint32_t sharing; // EW_SHARED: other processes have it too
 };
-enum { SHARED = 128 };
 _Static_assert(sizeof(struct semaphore) <= sizeof(sem_t), "does not fit");
 
 static bool subtract(void *argument) {
@@ -80,7 +79,7 @@ EW_EXPORT int sem_init(sem_t *handle, int shared, unsigned value) {
         return (int)ew_result(-EINVAL);
     ew_say_if_shared("sem_init", shared ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
     *(struct semaphore *)handle =
-        (struct semaphore){.value = value, .sharing = shared ? SHARED : 0};
+        (struct semaphore){.value = value, .sharing = shared ? EW_SHARED : 0};
     return 0;
 }
 

@@ -10,12 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static int answer(long error) {
-    if (error)
-        errno = (int)error;
-    return error ? -1 : 0;
-}
-
 static siginfo_t information(int number, int code, union sigval value) {
     siginfo_t info;
     memset(&info, 0, sizeof info);
@@ -75,9 +69,9 @@ EW_EXPORT int pthread_sigqueue(pthread_t handle, int number, const union sigval 
 
 EW_EXPORT int raise(int number) {
     if (!ew_self)
-        return answer(-raw3(SYS_tgkill, raw1(SYS_getpid, 0), raw1(SYS_gettid, 0), number));
+        return (int)ew_result(raw3(SYS_tgkill, raw1(SYS_getpid, 0), raw1(SYS_gettid, 0), number));
     ew_point(EW_WHY_SYNC);
-    return answer(to_thread(ew_self, number, SI_TKILL, (union sigval){0}));
+    return (int)ew_result(-to_thread(ew_self, number, SI_TKILL, (union sigval){0}));
 }
 
 EW_EXPORT int gsignal(int number) {
@@ -114,16 +108,18 @@ EW_EXPORT int tgkill(pid_t told, pid_t number, int signal) {
     pid_t process = ew_pid_real(told);
     ew_point(EW_WHY_SYNC);
     if (process == raw1(SYS_getpid, 0))
-        return answer(to_thread(ew_thread_numbered(number), signal, SI_TKILL, (union sigval){0}));
+        return (int)ew_result(
+            -to_thread(ew_thread_numbered(number), signal, SI_TKILL, (union sigval){0}));
     pid_t thread = number == told ? process : number; // its first; others are as they were told
-    return answer(sent(is_sent(told) ? raw3(SYS_tgkill, process, thread, signal) : 0));
+    return (int)ew_result(-sent(is_sent(told) ? raw3(SYS_tgkill, process, thread, signal) : 0));
 }
 
 EW_EXPORT int pidfd_send_signal(int descriptor, int number, siginfo_t *info, unsigned flags) {
     ew_point(EW_WHY_SYNC);
     if (!is_sent(ew_pid_told(ew_pid_behind(descriptor))))
-        return answer(sent(0));
-    return answer(sent(raw6(SYS_pidfd_send_signal, descriptor, number, (long)info, flags, 0, 0)));
+        return (int)ew_result(-sent(0));
+    return (int)ew_result(
+        -sent(raw6(SYS_pidfd_send_signal, descriptor, number, (long)info, flags, 0, 0)));
 }
 
 // What every thread blocks waits in the kernel, where a signalfd or an exec'd program finds it.
@@ -149,11 +145,11 @@ EW_EXPORT int kill(pid_t told, int number) {
     if (told <= 0)
         ew_look_for_signals(); // this process may be one of the group
     attend_soon();
-    return answer(error);
+    return (int)ew_result(-error);
 }
 
 EW_EXPORT int killpg(pid_t group, int number) {
-    return group < 0 ? answer(EINVAL) : kill(-group, number);
+    return group < 0 ? (int)ew_result(-EINVAL) : kill(-group, number);
 }
 
 EW_EXPORT int sigqueue(pid_t told, int number, const union sigval value) {
@@ -168,7 +164,7 @@ EW_EXPORT int sigqueue(pid_t told, int number, const union sigval value) {
     else
         ew_signal_process(&info);
     attend_soon();
-    return answer(error);
+    return (int)ew_result(-error);
 }
 
 // A handler may jump away, but not come back.

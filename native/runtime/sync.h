@@ -14,6 +14,8 @@ static inline bool ew_is_wait_clock(clockid_t clock) {
     return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
 
+#define EW_SHARED 128 // glibc's bit for it, in a mutex and a semaphore
+
 static inline bool ew_is_sharing(int value) {
     return value == PTHREAD_PROCESS_PRIVATE || value == PTHREAD_PROCESS_SHARED;
 }

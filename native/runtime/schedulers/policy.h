@@ -3,6 +3,7 @@
 #ifndef EITHERWAY_POLICY_H
 #define EITHERWAY_POLICY_H
 
+#include "../hashes.h"
 #include "../runtime.h"
 
 // What some policies are told beside the seed; 0: nothing.
@@ -40,11 +41,8 @@ EW_DATA const struct ew_policy ew_policy_depth_first, ew_policy_pct, ew_policy_p
     ew_policy_random_walk, ew_policy_replay, ew_policy_round_robin, ew_policy_surw;
 
 // A small generator whose whole state is one word, so that a seed names a schedule.
-static inline uint64_t ew_random(uint64_t *state) { // splitmix64
-    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
+static inline uint64_t ew_random(uint64_t *state) {
+    return ew_splitmix(*state += EW_SPLITMIX);
 }
 
 // For policies that know which accesses matter: a plain one is asked about only lest a thread that
