@@ -111,6 +111,7 @@ void ew_begin(void) {
         ew_threads_prepare(options.threads);
         ew_bind_libc();
         ew_serve(options.server, &options);
+        ew_say_start(); // the run has other outputs than the server
     }
     ew_family_begin(&options);
     ew_libraries_tell();
