@@ -134,10 +134,10 @@ static bool take_alike(const struct ew_member *wanted, bool identical) {
     return false;
 }
 
-// The last step that is known of a process that was killed, or nobody knows how it ended; else 0.
+// The first step that is not known of a process that was killed, or that nobody saw end; else 0.
 static uint64_t known_end(const struct ew_slot *slot) {
     bool killed = slot->member.state == EW_HAS_ENDED && (slot->member.status & 0x7F) == SIGKILL;
-    return killed ? slot->schedule.reached + 1 : slot->member.state == EW_BEGAN ? UINT64_MAX : 0;
+    return killed || slot->member.state == EW_BEGAN ? slot->schedule.reached + 1 : 0;
 }
 
 static void follow(void) {

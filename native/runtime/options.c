@@ -32,7 +32,6 @@ static const struct {
     FIELD("interesting", tuning.interesting),
     FIELD("server", server),
     FIELD("threads", threads),
-    FIELD("until", until),
     FIELD("tied", tied),
     FIELD("trace", trace.directory),
     FIELD("trace-depth", trace.depth),

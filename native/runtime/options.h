@@ -21,7 +21,6 @@ struct ew_options {
     bool is_told;     // there were options at all
     int server;       // descriptor, or -1
     uint32_t threads; // to make ready before the program starts
-    uint64_t until;   // of a replay: the recording ends behind this step; 0: with the program
     uint32_t tied;    // the process that started the run: whose child ends with it; 0: nobody
     bool detect;      // look for races
     struct ew_trace_request trace;

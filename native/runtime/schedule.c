@@ -30,7 +30,7 @@ void ew_schedule_forked(void) {
 
 void ew_schedule_reached(void) {
     head->reached = ew_steps;
-    if (UNLIKELY(ew_schedule_until) && ew_steps > ew_schedule_until)
+    if (UNLIKELY(ew_schedule_until) && ew_steps >= ew_schedule_until)
         ew_schedule_over();
 }
 

@@ -34,7 +34,7 @@ bool ew_schedule_following(void); // this run is a replay
 // In a replay takes the next one, which has to be of this kind and at this step.
 void ew_schedule_expect(uint32_t kind);
 
-// The recording is of a run that was killed: the last step that is known of it, or 0.
+// The recording is of a run that was killed: the first step that is not known of it, or 0.
 EW_DATA uint64_t ew_schedule_until;
 _Noreturn void ew_schedule_over(void); // ends as it did
 _Noreturn void ew_schedule_diverged(const char *how);

@@ -124,8 +124,6 @@ void ew_begin(void) {
     ew_clock_begin();
     ew_pids_begin();
     ew_random_begin();
-    if (options.until)
-        ew_schedule_until = options.until;
     ew_bare = !options.is_told;
     if (options.detect || ew_bare)
         ew_detect();

@@ -97,6 +97,23 @@ def test_who_never_comes_to_a_decision_is_killed(program: Program) -> None:
     assert ran.out.beginning == b"begun\n"
 
 
+@pytest.mark.parametrize("how", ["hidden", "printing"])
+def test_a_killed_run_that_decided_nothing_replays_to_what_it_wrote(
+    program: Program, how: str
+) -> None:
+    launch, ran = ended(program, how, driven_to(signal.SIGKILL))
+    again = run(launch, replay=ran)
+    assert (ran.was_killed, again.course.ended) == (True, Ended.KNOWN)
+    assert again.differences(ran) == []
+    assert again.out.size >= ran.out.size
+
+
+def test_who_would_not_hear_a_signal_is_not_waited_for(program: Program) -> None:
+    plan = driven_to(signal.SIGTERM, grace=10_000, stopping=10_000)
+    _, ran = ended(program, "hidden", plan)
+    assert (ran.course.killed, ran.status) == (True, -signal.SIGKILL)
+
+
 @pytest.mark.parametrize("how", ["counting", "alone", "waiting", "writing"])
 def test_a_killed_run_replays_to_where_it_was_killed(program: Program, how: str) -> None:
     launch, ran = ended(program, how, driven_to(signal.SIGKILL))

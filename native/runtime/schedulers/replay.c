@@ -43,7 +43,7 @@ static uint32_t pick(uint32_t count) {
 static int64_t accesses(void) {
     uint64_t later = ew_schedule_step_after(ew_steps);
     if (!later && ew_schedule_until)
-        later = ew_schedule_until + 1;
+        later = ew_schedule_until;
     return later ? (int64_t)(later - ew_steps) - 1 : INT64_MAX; // the access after these asks
 }
 

@@ -228,7 +228,11 @@ def tell_course(ran: "Ran", plan: "Plan", *, replay: bool = False) -> None:
     if course.ended is Ended.INTERRUPTED:
         output.say("interrupted")
     if course.killed and not replay:
-        output.say("it had to be killed: a replay goes up to the last step that is known")
+        output.say(
+            "it had to be killed, for it came to no decision point: perhaps it is in a loop that "
+            "nothing can interrupt, or in code that eitherway cc did not compile"
+        )
+        output.tell("  a replay goes up to the last step that is known")
     if plan.driver and course.driven is None and course.ended is Ended.ITSELF:
         output.say(f"it ended before the driver was done: it was to be {plan.driver.ready}")
     if course.driven and course.driven.status:

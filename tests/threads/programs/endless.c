@@ -5,6 +5,7 @@
 //   endless alone       one thread that computes
 //   endless deaf        as counting, and what could end it is ignored or blocked
 //   endless writing     floods standard output
+//   endless printing    the same with stdio, which is no decision
 //   endless hidden      in code that no compiler of ours has seen
 //   endless waiting     for a signal that never comes
 #include <pthread.h>
@@ -56,6 +57,8 @@ int main(int argc, char **argv) {
         alone();
     if (strcmp(how, "writing") == 0)
         writing();
+    while (strcmp(how, "printing") == 0)
+        puts("another line");
     if (strcmp(how, "hidden") == 0)
         __asm__ volatile("1: jmp 1b");
     if (strcmp(how, "waiting") == 0)

@@ -38,7 +38,7 @@ class Capture:
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
         self._crc = 0
-        self._size = 0
+        self.size = 0
         self._counts = np.zeros(256, dtype="<u8")
         self._beginning = bytearray()
 
@@ -46,7 +46,7 @@ class Capture:
         """The next part."""
         self._hash.update(data)
         self._crc = zlib.crc32(data, self._crc)
-        self._size += len(data)
+        self.size += len(data)
         self._counts += np.bincount(np.frombuffer(data, np.uint8), minlength=256).astype("<u8")
         self._beginning += data[: KEPT - len(self._beginning)]
 
@@ -54,4 +54,4 @@ class Capture:
         """All of it."""
         unordered = hashlib.sha256(self._counts.tobytes()).hexdigest()
         beginning = bytes(self._beginning)
-        return Captured(self._size, self._hash.hexdigest(), unordered, beginning, self._crc)
+        return Captured(self.size, self._hash.hexdigest(), unordered, beginning, self._crc)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from time import monotonic
 
+from eitherway.sandbox.processes import is_running
 from eitherway.worlds.threads.driver import Driven, Driver, Driving, Popen
 from eitherway.worlds.threads.interrupts import Interrupts
 from eitherway.worlds.threads.launch import Launch
@@ -22,6 +23,7 @@ from eitherway.worlds.threads.target import STOP, Sink, Target, send
 GRACE = 5.0  # seconds that a program has to end by itself when it is asked to
 _LOOK_EVERY = 0.01  # seconds, while it is not ready yet
 _MEASURE_EVERY = 0.1  # seconds, while its output fills memory
+_UNHEARD = 1.0  # seconds of computing to no decision point: what was sent is not going to be taken
 
 Rung = tuple[int | None, float]  # a signal, or none, and the seconds it has
 
@@ -34,6 +36,7 @@ class Ended(StrEnum):
     TIMEOUT = "out of time"
     FLOOD = "with more output than is kept"
     INTERRUPTED = "interrupted"
+    KNOWN = "at the end of what is known of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +61,26 @@ class Course:
     killed: bool = False  # it did not come to an end in any gentler way
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """How far a run is known that was killed: code that decides nothing would go on for ever."""
+
+    reached: int  # the step of its last decision point
+    wrote: int  # bytes, of all its output
+
+
 class Conductor:
     """Sees a run through."""
 
     def __init__(
-        self, target: Target, plan: Plan, launch: Launch, popen: Popen, *, replay: bool
+        self,
+        target: Target,
+        plan: Plan,
+        launch: Launch,
+        popen: Popen,
+        *,
+        replay: bool,
+        known: Known | None = None,
     ) -> None:
         """A replay hears no signal but SIGKILL: those of the recording come instead."""
         self._target = target
@@ -77,6 +95,9 @@ class Conductor:
         self._ended = Ended.ITSELF
         self._ladder: deque[Rung] = deque()
         self._climb_at: float | None = None
+        self._sent: tuple[float, int] = (0.0, 0)  # when, and the step that was reached then
+        self._known = known
+        self._grew: tuple[float, int] = (0.0, -1)  # the output, and how much there was then
         self._interrupt = 0
         self._killed = False
 
@@ -99,7 +120,7 @@ class Conductor:
             return _LOOK_EVERY
         now = monotonic()
         moments = [moment for moment in (self._deadline, self._climb_at) if moment is not None]
-        if self._target.stored() is not None:
+        if self._known or self._climb_at is not None or self._target.stored() is not None:
             moments.append(now + _MEASURE_EVERY)
         return max(min(moments) - now, 0) if moments else None
 
@@ -116,8 +137,20 @@ class Conductor:
             self._end(Ended.TIMEOUT, [])
         if (self._target.stored() or 0) > self._plan.room and self._ended is not Ended.FLOOD:
             self._end(Ended.FLOOD, [])
-        if self._climb_at is not None and now >= self._climb_at:
+        if self._known and self._is_all_there(self._known, now):
+            self._known = None
+            self._end(Ended.KNOWN, [])
+        if self._climb_at is not None and (now >= self._climb_at or self._is_deaf(now)):
             self._climb()
+
+    def _is_all_there(self, known: Known, now: float) -> bool:
+        """Whether it did what is known, or comes to no more of it."""
+        if self._target.reached() < known.reached:
+            return False
+        wrote = self._target.wrote()
+        if wrote != self._grew[1]:
+            self._grew = now, wrote
+        return wrote >= known.wrote or now - self._grew[0] >= self._plan.stopping
 
     # --- the driver
 
@@ -162,9 +195,16 @@ class Conductor:
             return
         number, seconds = self._ladder.popleft()
         self._killed = number == signal.SIGKILL
-        self._climb_at = monotonic() + seconds if self._ladder else None
+        self._sent = monotonic(), self._target.reached()
+        self._climb_at = self._sent[0] + seconds if self._ladder else None
         if number is not None:
             send(self._target, number)
+
+    def _is_deaf(self, now: float) -> bool:
+        """Whether it computes and comes to no decision point, where signals are taken."""
+        since, step = self._sent
+        long = now - since >= _UNHEARD and self._target.reached() == step
+        return long and is_running(self._target.process)
 
 
 def _terminal_told_all() -> bool:

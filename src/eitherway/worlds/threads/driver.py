@@ -59,7 +59,7 @@ class Driving(Closing):
             name = driver.command[0]
             raise UsageError(f"the driver {name} cannot be started: {error.strerror}") from None
         shows = (show, show) if show else None
-        self._started = Started(process, lambda: process.pid, lambda: 0, shows)
+        self._started = Started(process, lambda: process.pid, show=shows)
 
     @property
     def streams(self) -> list[int]:

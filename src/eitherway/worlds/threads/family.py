@@ -170,6 +170,12 @@ def waits(descriptor: int) -> int:
     return int(SCHEDULE_HEAD.unpack(head)[-1])
 
 
+def reached(descriptor: int) -> int:
+    """The step of the first process's last decision point, so far."""
+    head = content(descriptor, FAMILY_HEAD.size + MEMBER.size, SCHEDULE_HEAD.size)
+    return int(SCHEDULE_HEAD.unpack(head)[5])
+
+
 def _head(used: int) -> bytes:
     return FAMILY_HEAD.pack(ROOM, used, SWITCHES, INPUTS, FOUND_ROOM, 0, 0, 0)
 

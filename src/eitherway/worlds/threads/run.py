@@ -24,7 +24,7 @@ from eitherway.sandbox.processes import (
 )
 from eitherway.worlds.threads import family, guide
 from eitherway.worlds.threads.captured import Captured
-from eitherway.worlds.threads.course import Conductor, Course, Plan
+from eitherway.worlds.threads.course import Conductor, Course, Ended, Known, Plan
 from eitherway.worlds.threads.driver import Popen
 from eitherway.worlds.threads.family import NOTHING_FOUND, Found, Member, State, places
 from eitherway.worlds.threads.guide import SHOWN_NOTHING, UNGUIDED, Guidance, Shown
@@ -121,6 +121,10 @@ class Memories:
         """How often the run under way had nothing to do but to wait for the outside."""
         return family.waits(self.family)
 
+    def reached(self) -> int:
+        """The step of its last decision point."""
+        return family.reached(self.family)
+
     def found(self) -> Found:
         """What was found while the program ran."""
         return family.found(self.family)
@@ -180,15 +184,27 @@ def run(
             pass_fds=passed,
         )
         number = (lambda: box.process_of(process)) if box else (lambda: process.pid)
-        target = stack.enter_context(Started(process, number, memories.waits, show))
-        course = Conductor(target, plan, launch, popen, replay=replay is not None).conduct()
+        target = stack.enter_context(Started(process, number, memories, show))
+        conductor = Conductor(
+            target, plan, launch, popen, replay=replay is not None, known=known_end(replay)
+        )
+        course = conductor.conduct()
         status = target.status
-        if _left(known, box) or family.count(memories.family) > 1:  # the list may lack one
+        may_linger = course.ended in (Ended.ITSELF, Ended.DRIVEN)
+        if may_linger and (_left(known, box) or family.count(memories.family) > 1):
+            # The list of those who are left may lack one.
             target.linger(lambda: _at_work(memories, known, box), plan.grace)
         left = end_children(known) + (len(box.strays()) if box else 0)
         target.drain()
         ran = memories.ran(status, *target.written())
         return dataclasses.replace(ran, course=course, left=left)
+
+
+def known_end(replay: Ran | None) -> Known | None:
+    """Where a run that was killed ends when it is done again."""
+    if replay is None or not replay.was_killed:
+        return None
+    return Known(replay.schedule.reached, replay.out.size + replay.err.size)
 
 
 @contextmanager
@@ -213,8 +229,7 @@ def options_of(
     looks = {"detect": 1} if detect else {}
     if replay is None:
         return {"scheduler": scheduler, "seed": seed, **guidance.tuning, **looks}
-    until = {"until": replay.schedule.reached} if replay.was_killed else {}
-    return {"scheduler": "replay", **until, **looks}
+    return {"scheduler": "replay", **looks}
 
 
 def _left(known: list[int], box: Sandbox | None) -> list[int]:

@@ -38,7 +38,7 @@ from eitherway.worlds.threads.course import Conductor, Plan
 from eitherway.worlds.threads.family import Found
 from eitherway.worlds.threads.guide import UNGUIDED, Guidance, Shown
 from eitherway.worlds.threads.launch import Launch, options_text
-from eitherway.worlds.threads.run import Memories, Ran, opened, options_of
+from eitherway.worlds.threads.run import Memories, Ran, known_end, opened, options_of
 from eitherway.worlds.threads.shared import content, memory, parts
 from eitherway.worlds.threads.standard_input import standard_input
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
@@ -131,8 +131,9 @@ class Server(Closing):
                 options |= {"trace": 0, **request.options()}  # which one, the message says
             self._send_run(options_text(options), descriptors)
             self._receive(MessageType.STARTED, CONTROL_STARTED.size)
-            conductor = Conductor(self, plan, self._launch, self._popen, replay=replay is not None)
-            course = conductor.conduct()
+            again = replay is not None
+            told = (self, plan, self._launch, self._popen)
+            course = Conductor(*told, replay=again, known=known_end(replay)).conduct()
             ended = CONTROL_ENDED.unpack(self._receive(MessageType.ENDED, CONTROL_ENDED.size))
         status = os.waitstatus_to_exitcode(ended[1])
         return dataclasses.replace(self._memories.ran(status, *self.written()), course=course)
@@ -163,6 +164,14 @@ class Server(Closing):
     def waits(self) -> int:
         """From the memory that it shares."""
         return self._memories.waits()
+
+    def reached(self) -> int:
+        """From the same."""
+        return self._memories.reached()
+
+    def wrote(self) -> int:
+        """All of it is in memory."""
+        return self.stored()
 
     def written(self) -> tuple[Captured, Captured]:
         """Both lie in memory."""

@@ -23,7 +23,17 @@ _LOOK_EVERY = 0.002  # seconds
 _QUIET = 5  # looks in a row
 
 
-class Target(Protocol):
+class Progress(Protocol):
+    """How far a run has come, by its own account."""
+
+    def waits(self) -> int:
+        """How often it had nothing to do but to wait for the outside."""
+
+    def reached(self) -> int:
+        """The step of its last decision point."""
+
+
+class Target(Progress, Protocol):
     """A run."""
 
     @property
@@ -33,8 +43,8 @@ class Target(Protocol):
     def wait(self, seconds: float | None, also: Sequence[int]) -> bool:
         """Until it is over, which is True, so long, or until one of the descriptors is readable."""
 
-    def waits(self) -> int:
-        """How often it had nothing to do but to wait for the outside."""
+    def wrote(self) -> int:
+        """Bytes of output so far."""
 
     def written(self) -> tuple[Captured, Captured]:
         """Standard output and standard error so far."""
@@ -57,13 +67,13 @@ class Started(Closing):
         self,
         process: subprocess.Popen[bytes],
         number: Callable[[], int],
-        waits: Callable[[], int],
+        progress: Progress | None = None,
         show: tuple[Sink, Sink] | None = None,
     ) -> None:
         """`process` may be a door to the program; `number` tells that of the program itself."""
         self._process = process
         self._number = number
-        self.waits = waits
+        self._progress = progress
         self._show = show
         self._captures = (Capture(), Capture())
         self._stack = ExitStack()
@@ -90,6 +100,14 @@ class Started(Closing):
     def streams(self) -> list[int]:
         """Descriptors that are readable when there is something to look at."""
         return [key.fd for key in self._selector.get_map().values()]
+
+    def waits(self) -> int:
+        """None, of a program that gives no account."""
+        return self._progress.waits() if self._progress else 0
+
+    def reached(self) -> int:
+        """The same."""
+        return self._progress.reached() if self._progress else 0
 
     def wait(self, seconds: float | None, also: Sequence[int] = ()) -> bool:
         """Hands on what it writes meanwhile."""
@@ -134,6 +152,10 @@ class Started(Closing):
         if self._show:
             self._show[key.data](data)
         return True
+
+    def wrote(self) -> int:
+        """All that was read."""
+        return sum(capture.size for capture in self._captures)
 
     def written(self) -> tuple[Captured, Captured]:
         """So far."""
