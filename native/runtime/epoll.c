@@ -145,6 +145,8 @@ static long look(int instance, bool outside, struct epoll_event *events, int cou
     if (outside && ready > 0)
         ew_input(EW_INPUT_READY, events, (size_t)ready * sizeof *events,
                  (size_t)count * sizeof *events);
+    if (outside)
+        ew_pace();
     return ready;
 }
 

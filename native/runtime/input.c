@@ -74,6 +74,21 @@ size_t ew_input(enum ew_input_kind kind, void *data, size_t size, size_t room) {
     return length;
 }
 
+static bool is_next(enum ew_input_kind kind) {
+    struct ew_inputs_item item = {0};
+    if (given != given_end)
+        memcpy(&item, given, sizeof item);
+    return item.kind == kind && item.thread == ew_self->id;
+}
+
+bool ew_input_perhaps(enum ew_input_kind kind, bool came, void *data, size_t size) {
+    if (ew_replaying)
+        came = is_next(kind);
+    if (came)
+        ew_input(kind, data, size, size);
+    return came;
+}
+
 long ew_input_call(long number, long a, long b, long c, long d, long e, long f) {
     long result = ew_replaying ? 0 : raw6(number, a, b, c, d, e, f);
     ew_input(EW_INPUT_RESULT, &result, sizeof result, sizeof result);

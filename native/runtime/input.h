@@ -15,6 +15,7 @@ enum ew_input_kind {
     EW_INPUT_OPTIONS,
     EW_INPUT_PROGRAM, // the file and the arguments, each ended by a zero
     EW_INPUT_LIBRARY, // a file that was loaded
+    EW_INPUT_PASSED,  // time, beside the outside: see pace.c
 };
 
 EW_DATA bool ew_replaying;
@@ -26,11 +27,17 @@ void ew_input_replay(const struct ew_inputs_head *old, const char *items);
 // Returns how many bytes there are; more than `room` is a divergence.
 size_t ew_input(enum ew_input_kind kind, void *data, size_t size, size_t room);
 
+// The same of what comes only at times; in a replay what was noted says whether it did.
+bool ew_input_perhaps(enum ew_input_kind kind, bool came, void *data, size_t size);
+
 // Notes what the program says about itself; in a replay what it said then.
 void ew_input_tell(enum ew_input_kind kind, const char *text, size_t size);
 
 // A system call whose result depends on the outside: made, or its result taken from the replay.
 long ew_input_call(long number, long a, long b, long c, long d, long e, long f);
+
+// pace.c: the outside was touched, and some real time may have passed since the last time
+void ew_pace(void);
 
 // random.c: what the kernel has given the program at its start
 void ew_random_begin(void);

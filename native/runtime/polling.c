@@ -15,6 +15,7 @@ long ew_look_at(struct pollfd *polled, nfds_t count, bool outside) {
     long ready = ew_input_call(SYS_poll, (long)polled, (long)count, 0, 0, 0, 0);
     if (ready > 0)
         ew_input(EW_INPUT_READY, polled, count * sizeof *polled, count * sizeof *polled);
+    ew_pace();
     return ready;
 }
 

@@ -114,7 +114,11 @@ long ew_transfer(int fd, short events, bool may_wait, ew_attempt *attempt, void 
 
 long ew_transfer_call(const struct ew_transfer *transfer, long number, long b, long c, long d,
                       long e, long f) {
-    return (transfer->outside ? ew_input_call : raw6)(number, transfer->fd, b, c, d, e, f);
+    if (!transfer->outside)
+        return raw6(number, transfer->fd, b, c, d, e, f);
+    long result = ew_input_call(number, transfer->fd, b, c, d, e, f);
+    ew_pace();
+    return result;
 }
 
 void ew_received(const struct ew_transfer *transfer, const struct iovec *parts, size_t count,

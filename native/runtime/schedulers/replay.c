@@ -39,11 +39,19 @@ static uint32_t pick(uint32_t count) {
     return recorded->choice;
 }
 
+// Of a run that was killed: its last decision point, so that it is seen to be reached. Accesses may
+// have followed, and output; who ends it then sees when that is all there. A trace has to end here.
+static uint64_t last_known(void) {
+    if (ew_steps + 1 < ew_schedule_until)
+        return ew_schedule_until - 1;
+    return ew_tracing ? ew_schedule_until : 0;
+}
+
 // Until the next decision at a later step: what was decided at this one may still be to come.
 static int64_t accesses(void) {
     uint64_t later = ew_schedule_step_after(ew_steps);
-    if (!later && ew_schedule_until)
-        later = ew_schedule_until;
+    if (!later)
+        later = last_known();
     return later ? (int64_t)(later - ew_steps) - 1 : INT64_MAX; // the access after these asks
 }
 
