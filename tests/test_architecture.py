@@ -35,7 +35,7 @@ MAY_KNOW = {
         "worlds",
     },
 }
-COMMON = {"closing", "elf", "errors", "installed", "__version__"}
+COMMON = {"closing", "dispositions", "elf", "errors", "installed", "__version__"}
 
 
 def imports(text: str) -> Iterator[str]:

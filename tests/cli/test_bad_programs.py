@@ -208,6 +208,7 @@ def test_a_program_out_of_time_is_kept(endless: Path, tmp_path: Path) -> None:
         (signal.SIGINT, "counting", 130),
         (signal.SIGTERM, "counting", 143),
         (signal.SIGTERM, "waiting", 143),
+        (signal.SIGHUP, "waiting", 129),
     ],
 )
 def test_what_was_recorded_before_an_interruption_is_kept(

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -164,20 +165,24 @@ def test_what_a_program_leaves_is_ended(program: Program, boxed: bool) -> None:
             assert has_ended(left)
 
 
-def test_nobody_is_left_when_the_tool_is_killed(program: Program) -> None:
-    """The program ends with who started it."""
+@pytest.mark.parametrize("how", ["waiting", "parted"])
+def test_nobody_is_left_when_the_tool_is_killed(program: Program, how: str) -> None:
+    """The program ends with who started it, and so does what that has started."""
     tool = (
         "import sys; from eitherway.worlds.threads.launch import Launch;"
         "from eitherway.cli.running import shown; from eitherway.worlds.threads.run import run;"
         "run(Launch.here(sys.argv[1:]), show=shown())"
     )
-    words = [sys.executable, "-c", tool, program("endless"), "waiting"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+    words = [sys.executable, "-c", tool, program("endless"), how]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as process, ExitStack() as stack:
         assert process.stdout is not None
-        assert process.stdout.readline() == b"begun\n"
-        (target,) = children(process.pid)
-        descriptor = os.pidfd_open(target)
+        lines = [process.stdout.readline() for _ in range(3 if how == "parted" else 1)]
+        told = [int(line) for line in lines if line != b"begun\n"]
+        ends = [os.pidfd_open(pid) for pid in (*children(process.pid), *told)]
+        for descriptor in ends:
+            stack.callback(os.close, descriptor)
         process.kill()
-    assert select.select([descriptor], [], [], 20)[0]
-    os.close(descriptor)
-    assert has_ended(target)
+        while ends:
+            ready, _, _ = select.select(ends, [], [], 20)
+            assert ready
+            ends = [descriptor for descriptor in ends if descriptor not in ready]

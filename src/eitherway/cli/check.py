@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
 
     plan = findings_list.plan_of(args)
     course = replace(running.plan_of(args), show_driver=None)
-    launch = Launch.here(running.command_of(args.command, _USE), running.stdin())
+    launch = Launch.here(running.command_of(args.command, _USE), *running.stdin_for_many())
     program = classify(program_of(launch))
     if problem := program.problem():
         raise problem

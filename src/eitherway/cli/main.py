@@ -14,7 +14,7 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn, Protocol, cast
 
-from eitherway import __version__
+from eitherway import __version__, dispositions
 from eitherway.cli import output
 from eitherway.errors import Exit, Problem, UsageError
 
@@ -58,18 +58,28 @@ class Parser(argparse.ArgumentParser):
 def entry() -> NoReturn:
     """What the installed `eitherway` command calls."""
     output.open_closed_streams()
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # who started us may have it ignored
-        signal.signal(signal.SIGTERM, _terminate)
+    dispositions.set_back()
+    for number in _TERMINATING:
+        if signal.getsignal(number) is signal.SIG_DFL:  # who started us may have it ignored
+            signal.signal(number, _terminate)
     sys.exit(main(sys.argv[1:]))
 
 
+_TERMINATING = (signal.SIGTERM, signal.SIGHUP)
+
+
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, cleaned up after as after Ctrl-C: no temporary folder and no program stays."""
+    """By a signal, cleaned up after as after Ctrl-C: no temporary folder and no program stays."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
 
 
-def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not stop the cleaning up
-    raise Terminated
+def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
+    for each in _TERMINATING:
+        signal.signal(each, signal.SIG_IGN)  # a second one must not stop the cleaning up
+    raise Terminated(number)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -85,9 +95,9 @@ def main(argv: Sequence[str]) -> int:
     except BrokenPipeError:
         output.silence(sys.stdout)
         return 141  # 128 + SIGPIPE, as a shell says it
-    except Terminated:
+    except Terminated as terminated:
         output.say("terminated")
-        return 143  # 128 + SIGTERM
+        return 128 + terminated.number
     except KeyboardInterrupt:
         output.say("interrupted")
         return 130  # 128 + SIGINT

@@ -56,7 +56,6 @@ def run(args: argparse.Namespace) -> int:
     from eitherway.worlds.threads.program import classify
     from eitherway.worlds.threads.recorded import Recorded, save
     from eitherway.worlds.threads.run import run as run_once
-    from eitherway.worlds.threads.standard_input import Source, source_of
 
     command, plan = running.command_of(args.command, _USE), running.plan_of(args)
     if args.world == "processes":
@@ -69,9 +68,7 @@ def run(args: argparse.Namespace) -> int:
     leads = args.world == "threads" and found.may_lead(command[0])
     if not leads and (problem := found.problem()):
         raise problem
-    source = source_of(0)
-    given = running.stdin() if source is Source.GIVEN else b""
-    launch = Launch.here(command, given, source)
+    launch = Launch.here(command, *running.stdin_for_one())
     store = Store.default(tell=say)
     store.prepare()  # before the run, which would be lost
     fixed = fix_addresses()

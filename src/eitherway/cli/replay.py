@@ -212,7 +212,7 @@ def _from_token(token: "Token", args: argparse.Namespace) -> int:
             "--gdb, --trace and --times need a recording, which a token is not",
             fix="eitherway record -- CMD ARGS, with the token's seed and scheduler",
         )
-    launch = Launch.here(running.command_of(args.command, _USE), running.stdin())
+    launch = Launch.here(running.command_of(args.command, _USE), *running.stdin_for_one())
     _refuse_other_build(token, launch)
     guidance = _guidance(token)
     fix_addresses()

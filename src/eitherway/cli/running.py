@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from eitherway.worlds.threads.launch import Launch
     from eitherway.worlds.threads.recorded import Recorded
     from eitherway.worlds.threads.run import Ran
+    from eitherway.worlds.threads.standard_input import Source
     from eitherway.worlds.threads.target import Sink
 
 TIMED_OUT = 124  # as timeout(1) says it
@@ -91,11 +92,29 @@ def command_of(words: list[str], use: str) -> list[str]:
     return command
 
 
-def stdin() -> bytes:
-    """Read to its end before the program starts, so that every replay gets the same."""
-    if sys.stdin is None or sys.stdin.isatty():
-        return b""
-    return sys.stdin.buffer.read()
+def stdin_for_one() -> "tuple[bytes, Source]":
+    """What a single run has for its standard input."""
+    from eitherway.worlds.threads.standard_input import known_of, source_of
+
+    source = source_of(0)
+    return known_of(source, 0), source
+
+
+def stdin_for_many() -> "tuple[bytes, Source]":
+    """The same for every run: what comes from a pipe is read to its end before the first."""
+    from eitherway.worlds.threads.standard_input import Source, all_of, known_of, source_of
+
+    source = source_of(0)
+    if source is Source.PIPE:
+        return all_of(0), Source.GIVEN
+    if source in (Source.GIVEN, Source.FILE):
+        return known_of(source, 0), source
+    if source is Source.DEVICE and not os.path.samestat(os.fstat(0), os.stat(os.devnull)):
+        raise UsageError(
+            "every schedule is to have the same standard input, and a device has no end",
+            fix="</dev/null, or a file",
+        )
+    return b"", Source.GIVEN
 
 
 @contextmanager

@@ -7,6 +7,7 @@
 //   endless writing     floods standard output
 //   endless printing    the same with stdio, which is no decision
 //   endless hidden      in code that no compiler of ours has seen
+//   endless parted      the same, in a child with a session of its own whose parent has ended
 //   endless waiting     for a signal that never comes
 #include <pthread.h>
 #include <signal.h>
@@ -51,6 +52,12 @@ static void writing(void) {
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "counting";
     pthread_t thread;
+    if (strcmp(how, "parted") == 0 && fork() == 0) {
+        setsid();
+        if (fork())
+            _exit(0);
+        printf("%d\n", getpid());
+    }
     puts("begun");
     fflush(stdout);
     if (strcmp(how, "alone") == 0)
@@ -61,7 +68,7 @@ int main(int argc, char **argv) {
         puts("another line");
     if (strcmp(how, "hidden") == 0)
         __asm__ volatile("1: jmp 1b");
-    if (strcmp(how, "waiting") == 0)
+    if (strcmp(how, "waiting") == 0 || strcmp(how, "parted") == 0)
         return pause();
     if (strcmp(how, "deaf") == 0)
         deafen();

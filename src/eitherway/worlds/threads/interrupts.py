@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C and SIGTERM while a program runs: told when somebody looks, so that nothing is torn.
+"""Ctrl-C, SIGTERM and SIGHUP while a program runs: told when asked, so that nothing is torn.
 
 An exception would come between any two steps, also between reading output and keeping it.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 from eitherway.closing import Closing
 
-_NUMBERS = (signal.SIGINT, signal.SIGTERM)
+_NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts(Closing):

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from eitherway import dispositions
 from eitherway.worlds.threads.standard_input import Source
 
 VARIABLE = "EITHERWAY_OPTIONS"
@@ -23,6 +24,7 @@ class Launch:
     environment: Mapping[str, str]
     stdin: bytes = field(default=b"", repr=False)
     source: Source = Source.GIVEN  # of standard input
+    ignored: tuple[int, ...] = ()  # signals
 
     @classmethod
     def here(
@@ -30,7 +32,8 @@ class Launch:
     ) -> "Launch":
         """A command in the surroundings of this process."""
         kept = {name: value for name, value in os.environ.items() if name != VARIABLE}
-        return cls(tuple(command), os.getcwd(), kept, stdin, source)
+        words = tuple(command)
+        return cls(words, os.getcwd(), kept, stdin, source, dispositions.ignored())
 
     def environment_with(self, options: Mapping[str, object]) -> dict[str, str]:
         """The environment with options for the runtime, as native/runtime/options.h has them."""

@@ -76,7 +76,7 @@ def load(recording: Recording) -> Recorded:
         environment = dict(told["environment"])
         command = recording.manifest.command
         given = (parts[_Kind.STDIN], told["stdin"])
-        launch = Launch(command, told["directory"], environment, *given)
+        launch = Launch(command, told["directory"], environment, *given, tuple(told["ignored"]))
         out = Captured(**told["out"], beginning=parts[_Kind.OUT])
         err = Captured(**told["err"], beginning=parts[_Kind.ERR])
         members = _members(told["members"], _switches(recording.choices()), _packed(items))
@@ -198,6 +198,7 @@ _FACTS = shape.record(
     directory=shape.some_text,
     environment=shape.listing(_pair),
     stdin=shape.word(Source),
+    ignored=shape.listing(shape.number(1, 64)),
     sandbox=shape.flag,
     status=shape.number(-64, 255),
     members=shape.listing(_MEMBER),
@@ -212,6 +213,7 @@ def _write_facts(stream: StreamWriter, recorded: Recorded) -> None:
         "directory": launch.directory,
         "environment": list(launch.environment.items()),
         "stdin": launch.source,
+        "ignored": launch.ignored,
         "sandbox": recorded.boxed,
         "status": ran.status,
         "members": [_told(member) for member in ran.members],

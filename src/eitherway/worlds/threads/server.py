@@ -40,7 +40,7 @@ from eitherway.worlds.threads.guide import UNGUIDED, Guidance, Shown
 from eitherway.worlds.threads.launch import Launch, options_text
 from eitherway.worlds.threads.run import Memories, Ran, known_end, opened, options_of
 from eitherway.worlds.threads.shared import content, memory, parts
-from eitherway.worlds.threads.standard_input import standard_input
+from eitherway.worlds.threads.standard_input import begin_again, standard_input
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
 SURVEY_ROW = np.dtype(
@@ -122,7 +122,8 @@ class Server(Closing):
         options = options_of(seed, scheduler, replay, guidance, detect=detect)
         for descriptor in self._outputs:
             os.ftruncate(descriptor, 0)
-        for descriptor in (self._input, *self._outputs):
+        begin_again(self._launch.source, self._launch.stdin, self._input)
+        for descriptor in self._outputs:
             os.lseek(descriptor, 0, os.SEEK_SET)
         with self._memories.options(replay, guidance) as shared, ExitStack() as stack:
             descriptors = [self._input, *self._outputs, *shared.values()]
