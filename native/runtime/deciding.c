@@ -54,7 +54,7 @@ static const struct ew_policy *policy_named(const char *name) {
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
         if (strcmp(policies[i]->name, name) == 0)
             return policies[i];
-    ew_cannot("there is no scheduler of that name");
+    ew_bad_options("there is no scheduler of that name");
 }
 
 void ew_deciding_start(void) {

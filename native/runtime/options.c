@@ -10,7 +10,7 @@ static uint64_t number(const char *text) {
     uint64_t value = 0;
     for (; *text; text++) {
         if (*text < '0' || *text > '9' || value > (UINT64_MAX - (uint64_t)(*text - '0')) / 10)
-            ew_cannot("EITHERWAY_OPTIONS: a number is needed");
+            ew_bad_options("EITHERWAY_OPTIONS: a number is needed");
         value = value * 10 + (uint64_t)(*text - '0');
     }
     return value;
@@ -56,7 +56,7 @@ static const struct {
 
 static void put(struct ew_options *options, size_t offset, size_t size, uint64_t value) {
     if (size < sizeof value && value >> (8 * size))
-        ew_cannot("EITHERWAY_OPTIONS: a number is too large");
+        ew_bad_options("EITHERWAY_OPTIONS: a number is too large");
     memcpy((char *)options + offset, &value, size); // little-endian
 }
 
@@ -71,7 +71,7 @@ static void take(struct ew_options *options, const char *name, const char *value
             put(options, numbers[i].offset, numbers[i].size, number(value));
             return;
         }
-    ew_cannot("EITHERWAY_OPTIONS has a name that is not known");
+    ew_bad_options("EITHERWAY_OPTIONS has a name that is not known");
 }
 
 void ew_options_read(const char *text, struct ew_options *options) {
@@ -84,7 +84,7 @@ void ew_options_read(const char *text, struct ew_options *options) {
     if (!text)
         return;
     if (strlen(text) >= sizeof kept)
-        ew_cannot("EITHERWAY_OPTIONS is too long");
+        ew_bad_options("EITHERWAY_OPTIONS is too long");
     strcpy(kept, text);
     for (char *at = kept; at && *at;) {
         char *name = at, *end = strchr(at, ':'), *equals = strchr(at, '=');
@@ -94,7 +94,7 @@ void ew_options_read(const char *text, struct ew_options *options) {
         if (!*name)
             continue; // the text is filled up to a width
         if (!equals || (end && equals > end))
-            ew_cannot("EITHERWAY_OPTIONS: name=value is needed");
+            ew_bad_options("EITHERWAY_OPTIONS: name=value is needed");
         *equals = 0;
         take(options, name, equals + 1);
     }

@@ -202,6 +202,9 @@ void ew_thread_add(struct ew_thread *thread);  // gives it its id and makes it r
 void ew_thread_forget(struct ew_thread *thread);
 void ew_scheduler_forked(void); // in the child: the running thread is the only one
 
+// --- stuck.c
+_Noreturn void ew_stuck(void); // no thread can go on
+
 // --- threads.c
 void ew_threads_start(struct ew_thread *first);
 

@@ -271,7 +271,7 @@ static EW_COLD _Noreturn void deadlock(void) {
     if (ew_tracing)
         tell_wants();
     ew_deadlocked(first_that_wants());
-    ew_cannot("deadlock: no thread of the program can go on");
+    ew_stuck();
 }
 
 // A signal that comes between the look and the wait must end the wait.

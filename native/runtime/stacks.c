@@ -105,11 +105,24 @@ static char *take_spare(void) {
     return spare_count ? spares[--spare_count] : NULL;
 }
 
+// The kernel has a limit on mappings. A thread that would take the last is not created: without
+// one, neither we nor the program could go on.
+static bool is_room_left(void) {
+    long page = raw6(SYS_mmap, 0, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page >= 0 || page <= -4096)
+        unmap((char *)page, PAGE);
+    return page >= 0 || page <= -4096;
+}
+
 static char *map_stack(size_t size, size_t guard) {
     char *memory = reserve(guard + size + ew_frames_bytes(size));
-    if (memory && guard)
-        raw3(SYS_mprotect, (long)memory, (long)guard, PROT_NONE);
-    return memory;
+    if (!memory)
+        return NULL;
+    long error = guard ? raw3(SYS_mprotect, (long)memory, (long)guard, PROT_NONE) : 0;
+    if (!error && is_room_left())
+        return memory;
+    unmap(memory, guard + size + ew_frames_bytes(size));
+    return NULL;
 }
 
 void ew_stacks_prepare(uint32_t count) {

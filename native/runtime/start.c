@@ -31,10 +31,7 @@
 uint8_t ew_has_fsgsbase;
 static struct ew_thread first_thread;
 
-static _Noreturn void leave(const char *who, const char *what, int status) {
-    const struct iovec line[] = {
-        {(char *)who, strlen(who)}, {(char *)what, strlen(what)}, {"\n", 1}};
-    ew_say(line, sizeof line / sizeof *line);
+_Noreturn void ew_end(int status) {
     ew_trace_finish();
     if (ew_bare_failed())
         status = EW_BARE_STATUS;
@@ -43,12 +40,23 @@ static _Noreturn void leave(const char *who, const char *what, int status) {
     __builtin_unreachable();
 }
 
+static _Noreturn void leave(const char *who, const char *what, int status) {
+    const struct iovec line[] = {
+        {(char *)who, strlen(who)}, {(char *)what, strlen(what)}, {"\n", 1}};
+    ew_say(line, sizeof line / sizeof *line);
+    ew_end(status);
+}
+
 _Noreturn void ew_bug(const char *what) {
     leave("eitherway: a bug in EitherWay: ", what, 70);
 }
 
 _Noreturn void ew_cannot(const char *what) {
     leave("eitherway: ", what, 69);
+}
+
+_Noreturn void ew_bad_options(const char *what) {
+    leave("eitherway: ", what, 64);
 }
 
 static void *map(size_t bytes, int sharing) {

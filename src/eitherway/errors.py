@@ -16,6 +16,7 @@ class Exit(IntEnum):
     INCONCLUSIVE = 2
     USAGE = 64
     BAD_INPUT = 65
+    FOUND_BARE = 66  # of a program: its own runtime found something
     UNAVAILABLE = 69
     OUR_BUG = 70
 

@@ -207,7 +207,9 @@ def test_a_driver_that_fails_makes_the_run_fail(folder: Path) -> None:
 def test_a_program_that_is_never_ready(folder: Path) -> None:
     done = eitherway(folder, "record", "--driver", "true", "--ready", "port:7", "--", "./bank")
     assert done.returncode == 1
-    assert "before the driver was done: it was to be listening on port 7" in done.stderr
+    assert (
+        "before the driver was done: it was to listen on port 7 first, and never did" in done.stderr
+    )
 
 
 @pytest.mark.parametrize(

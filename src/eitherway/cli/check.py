@@ -69,14 +69,14 @@ def run(args: argparse.Namespace) -> int:
     from eitherway.find.known import Known
     from eitherway.find.search import Budget, Search
     from eitherway.recording.store import Store
-    from eitherway.worlds.threads.launch import Launch, fix_addresses, program_of
+    from eitherway.worlds.threads.launch import Launch, fix_addresses, program_here
     from eitherway.worlds.threads.policies import MIX, chosen, turns
     from eitherway.worlds.threads.program import classify
 
     plan = findings_list.plan_of(args)
     course = replace(running.plan_of(args), show_driver=None)
     launch = Launch.here(running.command_of(args.command, _USE), *running.stdin_for_many())
-    program = classify(program_of(launch))
+    program = classify(program_here(launch))
     if problem := program.problem():
         raise problem
     store = Store.default(tell=output.say)

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     """Run it, keep it; the exit code is the program's own."""
     # late: NumPy comes with these
     from eitherway.recording.store import Store
-    from eitherway.worlds.threads.launch import Launch, fix_addresses, program_of
+    from eitherway.worlds.threads.launch import Launch, fix_addresses, program_here
     from eitherway.worlds.threads.program import classify
     from eitherway.worlds.threads.recorded import Recorded, save
     from eitherway.worlds.threads.run import run as run_once
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
             "the processes world is not there yet",
             instead="--world threads, with a program that eitherway cc built",
         )
-    program = program_of(Launch.here(command))
+    program = program_here(Launch.here(command))
     found = classify(program)
     leads = args.world == "threads" and found.may_lead(command[0])
     if not leads and (problem := found.problem()):
@@ -72,6 +72,11 @@ def run(args: argparse.Namespace) -> int:
     store = Store.default(tell=say)
     store.prepare()  # before the run, which would be lost
     fixed = fix_addresses()
+    if not fixed:
+        say(
+            "addresses are random here (personality is refused): a replay may differ where the "
+            "program depends on them"
+        )
     with running.sandbox(launch, wanted=args.sandbox) as box:
         ran = run_once(
             launch,

@@ -238,9 +238,19 @@ def _from_token(token: "Token", args: argparse.Namespace) -> int:
 
 
 def _guidance(token: "Token") -> "Guidance":
+    """What the token tells its scheduler."""
     from eitherway.worlds.threads.guide import Guidance
     from eitherway.worlds.threads.places import Places
+    from eitherway.worlds.threads.policies import POLICIES
 
+    policy = POLICIES.get(token.scheduler)
+    if policy is None:
+        known = ", ".join(POLICIES)
+        raise BadInput(f"the token is of the scheduler {token.scheduler}; there are {known}")
+    takes = {**policy.takes, "length": range(1, 2**32)} if policy.takes else {}
+    for name, value in token.options.items():
+        if value not in takes.get(name, ()):
+            raise BadInput(f"the token has {name}={value}, which {policy.name} does not take")
     try:
         return Guidance(Places.named(token.places or ""), tuning=token.options)
     except ValueError as error:
@@ -249,7 +259,7 @@ def _guidance(token: "Token") -> "Guidance":
 
 def _refuse_other_build(token: "Token", launch: "Launch") -> None:
     from eitherway.model.words import World
-    from eitherway.worlds.threads.launch import program_of
+    from eitherway.worlds.threads.launch import program_here
     from eitherway.worlds.threads.program import classify
     from eitherway.worlds.threads.recorded import identity
 
@@ -261,7 +271,7 @@ def _refuse_other_build(token: "Token", launch: "Launch") -> None:
             "other ones",
             fix=f"use EitherWay {token.tool}, or record again",
         )
-    program = program_of(launch)
+    program = program_here(launch)
     if problem := classify(program).problem():
         raise problem
     found = identity(program)

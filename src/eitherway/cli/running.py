@@ -252,8 +252,10 @@ def tell_course(ran: "Ran", plan: "Plan", *, replay: bool = False) -> None:
             "nothing can interrupt, or in code that eitherway cc did not compile"
         )
         output.tell("  a replay goes up to the last step that is known")
-    if plan.driver and course.driven is None and course.ended is Ended.ITSELF:
-        output.say(f"it ended before the driver was done: it was to be {plan.driver.ready}")
+    if plan.driver and course.driven is None:
+        over = "it ended" if course.ended is Ended.ITSELF else "it was ended"
+        never = "" if course.driving else f": it was to {plan.driver.ready} first, and never did"
+        output.say(f"{over} before the driver was done{never}")
     if course.driven and course.driven.status:
         output.say(f"the driver failed: {ending(course.driven.status)}")
     if ran.left:

@@ -58,6 +58,7 @@ class Course:
     ended: Ended = Ended.ITSELF
     driven: Driven | None = None  # None: there was no driver, or it was never ready for it
     interrupt: int = 0  # the signal that came to us
+    driving: bool = False  # the driver was started
     killed: bool = False  # it did not come to an end in any gentler way
 
 
@@ -92,6 +93,7 @@ class Conductor:
         self._awaited = plan.driver
         self._driving: Driving | None = None
         self._driven: Driven | None = None
+        self._drives = False
         self._ended = Ended.ITSELF
         self._ladder: deque[Rung] = deque()
         self._climb_at: float | None = None
@@ -109,7 +111,8 @@ class Conductor:
             while not self._target.wait(self._pause(), self._streams()):
                 self._look()
             self._await_driver()
-        return Course(self._ended, self._driven, self._interrupt, self._killed)
+        told = (self._ended, self._driven, self._interrupt, self._drives, self._killed)
+        return Course(*told)
 
     def _streams(self) -> list[int]:
         return [self._interrupts.fileno(), *(self._driving.streams if self._driving else [])]
@@ -156,6 +159,7 @@ class Conductor:
 
     def _drive(self, driver: Driver) -> None:
         self._awaited = None
+        self._drives = True
         start = Driving(driver, self._launch, self._popen, self._plan.show_driver)
         self._driving = self._stack.enter_context(start)
 

@@ -214,6 +214,7 @@ def _item(item: inputs.Item | None) -> str:
         return "not there"
     kind, thread, data = item
     name = _INPUTS[kind] if kind < len(_INPUTS) else f"what the program says of itself ({kind})"
+    name = "time that passed" if kind == inputs.PASSED else name
     return f"{name} for thread {thread}, {len(data)} bytes {data[:8].hex()}"
 
 

@@ -27,6 +27,9 @@ class Said(IntEnum):
     LIBRARY = 8
 
 
+PASSED = 9  # time, beside the outside
+
+
 def items(packed: bytes) -> Iterator[Item]:
     """What a target has noted, one after the other."""
     at = 0

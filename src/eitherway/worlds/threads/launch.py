@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eitherway import dispositions
+from eitherway.errors import UsageError
 from eitherway.worlds.threads.standard_input import Source
 
 VARIABLE = "EITHERWAY_OPTIONS"
@@ -32,8 +33,11 @@ class Launch:
     ) -> "Launch":
         """A command in the surroundings of this process."""
         kept = {name: value for name, value in os.environ.items() if name != VARIABLE}
-        words = tuple(command)
-        return cls(words, os.getcwd(), kept, stdin, source, dispositions.ignored())
+        try:
+            directory = os.getcwd()
+        except FileNotFoundError:
+            raise UsageError("the directory in which we are is gone", fix="cd elsewhere") from None
+        return cls(tuple(command), directory, kept, stdin, source, dispositions.ignored())
 
     def environment_with(self, options: Mapping[str, object]) -> dict[str, str]:
         """The environment with options for the runtime, as native/runtime/options.h has them."""
@@ -42,9 +46,21 @@ class Launch:
 
 def program_of(launch: Launch) -> str:
     """The file that the command starts."""
+    return os.path.join(launch.directory, _on_path(launch) or launch.command[0])
+
+
+def program_here(launch: Launch) -> str:
+    """The same; a name that leads to no file is refused."""
+    word = launch.command[0]
+    if "/" not in word and _on_path(launch) is None:
+        beside = os.path.exists(os.path.join(launch.directory, word))
+        raise UsageError(f"{word} is not found on PATH", fix=f"./{word}" if beside else "")
+    return program_of(launch)
+
+
+def _on_path(launch: Launch) -> str | None:
     path = launch.environment.get("PATH", os.defpath)
-    found = shutil.which(launch.command[0], path=path)
-    return os.path.join(launch.directory, found or launch.command[0])
+    return shutil.which(launch.command[0], path=path)
 
 
 def options_text(options: Mapping[str, object]) -> str:

@@ -33,7 +33,7 @@ class Idle:
         return target.waits() > 0
 
     def __str__(self) -> str:
-        return "waiting for the outside"
+        return "wait for the outside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Port:
                         yield row[9]
 
     def __str__(self) -> str:
-        return f"listening on port {self.number}"
+        return f"listen on port {self.number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Output:
         return any(self.pattern.search(stream.beginning) for stream in target.written())
 
     def __str__(self) -> str:
-        return f"writing '{os.fsdecode(self.pattern.pattern)}'"
+        return f"write '{os.fsdecode(self.pattern.pattern)}'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class File:
         return bool(target.process) and os.path.lexists(f"/proc/{target.process}/root{self.path}")
 
     def __str__(self) -> str:
-        return f"having made {self.path}"
+        return f"make {self.path}"
 
 
 def _open_files(process: int) -> Iterator[str]:

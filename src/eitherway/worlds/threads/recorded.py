@@ -4,8 +4,9 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Set
-from contextlib import suppress
+import shutil
+from collections.abc import Iterable, Iterator, Set
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
@@ -14,10 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from eitherway.elf import ElfError, build_id
-from eitherway.errors import BadInput
+from eitherway.errors import BadInput, Unavailable
 from eitherway.model import shape
 from eitherway.model.trace import Table, Trace
 from eitherway.model.words import World
+from eitherway.recording.home import VARIABLE
 from eitherway.recording.layout import BlockType
 from eitherway.recording.manifest import Host, Manifest
 from eitherway.recording.read import Input, Recording
@@ -30,7 +32,7 @@ from eitherway.worlds.threads.family import ROOM, Member, State
 from eitherway.worlds.threads.launch import Launch, program_of
 from eitherway.worlds.threads.program import classify
 from eitherway.worlds.threads.run import Ran
-from eitherway.worlds.threads.schedule import SWITCH, Schedule
+from eitherway.worlds.threads.schedule import SWITCH, Schedule, SwitchKind
 from eitherway.worlds.threads.standard_input import Source
 
 
@@ -45,7 +47,7 @@ class Recorded:
 
 def save(recorded: Recorded, store: Store, trace: Trace | None = None) -> Path:
     """Keep a run in the store, with its trace if there is one; it becomes the latest."""
-    with store.new() as slot:
+    with store.new() as slot, _whole(slot.path):
         with RecordingWriter(slot.path, _manifest(recorded)) as writer:
             members = recorded.ran.members
             schedule = writer.stream("schedule")
@@ -61,6 +63,19 @@ def save(recorded: Recorded, store: Store, trace: Trace | None = None) -> Path:
                 add_trace(writer, trace)
         store.publish(slot.path)
         return slot.path
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """A recording for which there is no room leaves nothing: all of it is written at the end."""
+    try:
+        yield
+    except Unavailable as problem:
+        shutil.rmtree(path, ignore_errors=True)
+        fix = (
+            problem.fix or f"make room in {path.parent}, or {VARIABLE}=DIRECTORY for another place"
+        )
+        raise Unavailable(problem.message, fix=fix) from problem
 
 
 def load(recording: Recording) -> Recorded:
@@ -255,7 +270,7 @@ def _members(told: list[dict[str, int]], switches: Table, inputs: bytes) -> tupl
     for number, one in enumerate(told):
         if one["parent"] >= number:
             raise ValueError("a process before its parent")
-        own = switches[switch : switch + one["switches"]]
+        own = _sound(switches[switch : switch + one["switches"]], one["steps"])
         schedule = Schedule(one["steps"], one["hash"], own, reached=one["reached"])
         switch, byte = switch + one["switches"], byte + one["inputs"]
         members.append(
@@ -277,6 +292,17 @@ def _members(told: list[dict[str, int]], switches: Table, inputs: bytes) -> tupl
 
 
 # --- a schedule: four numbers a switch
+
+
+def _sound(switches: Table, steps: int) -> Table:
+    """Refused when no run can have decided so."""
+    if switches.size and (
+        int(switches["kind"].max()) > max(SwitchKind)
+        or bool((switches["steps"][1:] < switches["steps"][:-1]).any())
+        or int(switches["steps"][-1]) > steps
+    ):
+        raise ValueError("decisions that are of no known kind, or not one after the other")
+    return switches
 
 
 def _choices(switches: Table) -> Table:

@@ -2,6 +2,7 @@
 """Runs a program that was built for our runtime under one schedule."""
 
 import dataclasses
+import errno
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from eitherway import dispositions
-from eitherway.errors import BadInput
+from eitherway.errors import BadInput, Unavailable
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.guardian import guarded
 from eitherway.sandbox.processes import (
@@ -32,6 +33,7 @@ from eitherway.worlds.threads.family import NOTHING_FOUND, Found, Member, State,
 from eitherway.worlds.threads.guide import SHOWN_NOTHING, UNGUIDED, Guidance, Shown
 from eitherway.worlds.threads.holding import held
 from eitherway.worlds.threads.launch import Launch, program_of
+from eitherway.worlds.threads.limits import refuse_limits
 from eitherway.worlds.threads.program import Kind, classify
 from eitherway.worlds.threads.schedule import Schedule
 from eitherway.worlds.threads.standard_input import standard_input
@@ -102,6 +104,7 @@ class Memories:
     """The memories that runs share with us, one run at a time; given back with the stack."""
 
     def __init__(self, stack: ExitStack) -> None:
+        refuse_limits()
         self.family = stack.enter_context(family.empty())
         self.guide = stack.enter_context(guide.empty())
 
@@ -273,5 +276,9 @@ def _start(popen: Popen, launch: Launch, **options: Any) -> "subprocess.Popen[by
             **options,
         )
     except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            raise Unavailable(
+                "there are too few file descriptors to start a program", fix="ulimit -n 1024"
+            ) from None
         name = error.filename or launch.command[0]
         raise BadInput(f"{name} cannot be started: {error.strerror}") from None

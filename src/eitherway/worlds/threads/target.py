@@ -12,6 +12,7 @@ from typing import Protocol
 
 from eitherway.closing import Closing
 from eitherway.worlds.threads.captured import Capture, Captured
+from eitherway.worlds.threads.shared import refused
 
 STOP = 32
 """The signal with which the runtime ends a recorded run at its next decision point, exactly there:
@@ -82,7 +83,10 @@ class Started(Closing):
             if stream is not None:
                 os.set_blocking(stream.fileno(), False)
                 self._selector.register(stream, selectors.EVENT_READ, index)
-        self._end = os.pidfd_open(process.pid)
+        try:
+            self._end = os.pidfd_open(process.pid)
+        except PermissionError as error:
+            raise refused("pidfd_open", error) from None
         self._stack.callback(os.close, self._end)
         self._selector.register(self._end, selectors.EVENT_READ)
 
