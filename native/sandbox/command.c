@@ -17,10 +17,12 @@
 
 static const int handed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 static sigset_t mask_at_start;
+static void (*child_at_start)(int); // what SIGCHLD did
 
 int signals_open(void) {
     sigset_t set;
-    signal(SIGCHLD, SIG_DFL); // ignored, as some start programs, there would be nothing to wait for
+    // Ignored, as some start programs, there would be nothing to wait for.
+    child_at_start = signal(SIGCHLD, SIG_DFL);
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     for (size_t i = 0; i < sizeof handed_on / sizeof handed_on[0]; i++)
@@ -39,6 +41,7 @@ noreturn void command_become(const struct start *start) {
             start->directory, strerror(errno));
     if (limits_set(start->limits, start->pids_by_rlimit) < 0)
         die(EXIT_UNAVAILABLE, "a limit is above what this process may have: %s", strerror(errno));
+    signal(SIGCHLD, child_at_start);
     sigprocmask(SIG_SETMASK, &mask_at_start, NULL);
     execvp(start->command[0], start->command);
     int status = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;

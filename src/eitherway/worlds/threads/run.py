@@ -170,14 +170,12 @@ def run(
         descriptors = stack.enter_context(memories.options(replay, guidance))
         paths = stack.enter_context(held({**descriptors, "guide": memories.guide}, box))
         asked: dict[str, object] = {"tied": os.getpid()}
-        asked_of_it: dict[str, Any] = {}
         passed: list[int] = []
         if trace is not None:
             passed.append(stack.enter_context(opened(trace)))
             asked |= {"trace": passed[0], **request.options()}
         if box is None:
             stack.enter_context(guarded(memories.family, paths["family"]))
-            asked_of_it["preexec_fn"] = dispositions.to_be_set(launch.ignored)
         known = children(os.getpid())
         stack.enter_context(adopting())
         stack.callback(end_children, known)
@@ -191,7 +189,7 @@ def run(
                 standard_input(launch.source, launch.stdin, live=replay is None)
             ),
             pass_fds=passed,
-            **asked_of_it,
+            preexec_fn=dispositions.to_be_set(launch.ignored),
         )
         number = (lambda: box.process_of(process)) if box else (lambda: process.pid)
         target = stack.enter_context(Started(process, number, memories, show))
