@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 
 #define TIMES 6
 
@@ -25,11 +26,12 @@ static void *count(void *own) {
     return NULL;
 }
 
-static void start_signaller(void) {
+// It asks for its parent, so nobody leaves before it has.
+static pid_t start_signaller(void) {
     pid_t child = fork();
     CHECK(child >= 0);
     if (child > 0)
-        return;
+        return child;
     CHECK(dup2(ends[0], 0) == 0);
     CHECK(close(ends[0]) == 0 && close(ends[1]) == 0);
     execl("/bin/sh", "sh", "-c", "while read line; do kill -USR1 $PPID; done", (char *)NULL);
@@ -40,7 +42,7 @@ int main(void) {
     pthread_t threads[2];
     CHECK(signal(SIGUSR1, note) != SIG_ERR);
     CHECK(pipe(ends) == 0);
-    start_signaller();
+    pid_t signaller = start_signaller();
     for (int i = 0; i < 2; i++)
         CHECK(pthread_create(&threads[i], NULL, count, &counts[i]) == 0);
     for (int i = 0; i < TIMES; i++) {
@@ -50,6 +52,8 @@ int main(void) {
     }
     for (int i = 0; i < 2; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK(close(ends[1]) == 0);
+    CHECK(waitpid(signaller, NULL, 0) == signaller);
     for (int i = 0; i < TIMES; i++)
         printf("%ld %ld\n", seen[i][0], seen[i][1]);
     return 0;
