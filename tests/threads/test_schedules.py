@@ -104,12 +104,12 @@ def test_a_server_that_dies_at_once_is_told() -> None:
 @pytest.mark.parametrize(
     "options", ["seed=x", "seed", "seed=99999999999999999999999", "scheduler=best", "sede=1"]
 )
-def test_a_wrong_option_ends_the_program_with_69(
+def test_a_wrong_option_ends_the_program_with_64(
     bank: Launch, options: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("eitherway.worlds.threads.launch.options_text", lambda _: options)
     ran = run(bank)
-    assert ran.status == 69
+    assert ran.status == 64
     assert ran.err.beginning.startswith(b"eitherway: ")
 
 
