@@ -7,6 +7,7 @@ from eitherway.model.finding import (
     MOST,
     Confidence,
     Document,
+    Excerpt,
     Finding,
     FoundOperation,
     Frame,
@@ -15,7 +16,9 @@ from eitherway.model.finding import (
     Source,
     Summary,
 )
-from eitherway.model.words import Arm, Class, Kind, World
+from eitherway.model.history import Edge, History, Moment
+from eitherway.model.trace import Place
+from eitherway.model.words import Arm, Class, Kind, OpKind, World
 
 texts = st.text(max_size=12)
 some_texts = st.text(min_size=1, max_size=12)
@@ -55,6 +58,33 @@ operations = st.builds(
 )
 sources = st.builds(Source, tool=some_texts, file=texts)
 
+moments = st.builds(
+    Moment,
+    actor=st.integers(0, 1),
+    step=counts,
+    kind=st.sampled_from(OpKind),
+    op=some_texts,
+    touched=texts,
+    value=texts,
+    place=st.builds(Place, function=texts, file=texts, line=numbers),
+    side=numbers,
+)
+histories = st.just(History()) | st.builds(
+    History,
+    actors=st.tuples(some_texts, some_texts),
+    moments=st.lists(moments, min_size=3, max_size=4).map(tuple),
+    edges=st.lists(
+        st.builds(Edge, before=st.just(0), after=st.integers(1, 2), chance=st.booleans()),
+        max_size=2,
+    ).map(tuple),
+)
+excerpts = st.builds(
+    Excerpt,
+    file=some_texts,
+    first=st.integers(1, 2**32 - 1),
+    lines=st.lists(texts, max_size=3).map(tuple),
+)
+
 
 def findings(
     id_strategy: st.SearchStrategy[str] = ids, *, one_kind: bool = False
@@ -83,6 +113,8 @@ def findings(
         sources=st.lists(sources, max_size=2, unique=True).map(tuple),
         seen=st.builds(Seen, first=times, last=times, count=st.integers(1, MOST)),
         locks=st.lists(st.builds(HeldLock, name=some_texts, made=stacks), max_size=2).map(tuple),
+        history=histories,
+        code=st.lists(excerpts, max_size=2).map(tuple),
     )
 
 
@@ -95,6 +127,7 @@ summaries = st.builds(
     unused_suppressions=st.lists(some_texts, max_size=2).map(tuple),
     classes=st.fixed_dictionaries(dict.fromkeys(Class, counts)),
     notes=st.lists(some_texts, max_size=2).map(tuple),
+    failing=st.lists(ids, max_size=2, unique=True).map(tuple),
 )
 documents = st.builds(
     Document,

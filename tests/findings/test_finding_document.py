@@ -293,12 +293,15 @@ def spoiled(draw: st.DrawFn) -> Any:
     return document
 
 
+CONTRADICTIONS = ("innermost frame", "is the number of no actor", "from no moment to a later one")
+
+
 @given(spoiled())
 @settings(max_examples=600)
 def test_reader_and_schema_agree(document: Any) -> None:
-    """The reader also refuses a place that contradicts its stack, which a schema cannot say."""
+    """The reader also refuses what contradicts itself, which a schema cannot say."""
     refusal = refusal_of(lambda: document_from_json(document))
-    if "innermost frame" not in refusal:
+    if not any(words in refusal for words in CONTRADICTIONS):
         assert VALIDATOR.is_valid(document) == (refusal == "")
 
 

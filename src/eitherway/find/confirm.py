@@ -87,7 +87,8 @@ class Tracer:
         """Look at all accesses to the bytes that the candidates are about, up to the last."""
         stop = max(candidate.step for candidate in candidates) + 1
         where, *also = _ranges(candidates) if self._fixed else [Where()]
-        traced = self.trace(ran, TraceRequest(stop=stop, where=where, also=tuple(also)))
+        request = TraceRequest(Depth.VALUES, stop=stop, where=where, also=tuple(also))
+        traced = self.trace(ran, request)
         races = detect_all(traced.trace, ACCESSES)
         denied = _not_shown(traced, candidates, races)
         found = tuple(traced.findings(races))

@@ -306,16 +306,19 @@ class Search(Closing):
             progress.findings[number] = replace(progress.findings[number], consequence=words)
 
     def _keep(self, findings: Iterable[Finding], ran: Ran, way: Way) -> None:
-        new = [finding for finding in findings if finding.id not in self.progress.findings]
+        new: dict[str, Finding] = {}  # of one id, the first: it has its history
+        for finding in findings:
+            if finding.id not in self.progress.findings:
+                new.setdefault(finding.id, finding)
         if not new:
             return
         path = save(Recorded(self._launch, ran), self._store)
         self.recordings.append(path.name)
         token = token_of(way, identity(program_of(self._launch)))
-        for finding in new:
-            self.progress.findings[finding.id] = self._with_evidence(finding, path)
+        for number, finding in new.items():
+            self.progress.findings[number] = self._with_evidence(finding, path)
             if token:
-                self.progress.tokens[finding.id] = token
+                self.progress.tokens[number] = token
 
     def _with_evidence(self, finding: Finding, path: Path) -> Finding:
         confidence = Confidence(isolation=self.progress.isolation)

@@ -8,7 +8,9 @@ from functools import lru_cache
 import numpy as np
 
 from eitherway.detect.locks import Held, Locks
+from eitherway.findings.history import Histories
 from eitherway.findings.sentences import Side, explained
+from eitherway.findings.values import value_words
 from eitherway.model.described import Describe, nothing
 from eitherway.model.finding import Finding, FoundOperation, Frame, HeldLock, Source
 from eitherway.model.identity import identified
@@ -27,9 +29,12 @@ def findings_of(
 ) -> Iterable[Finding]:
     """One finding per race; several may have one id, and `merge` makes one of them."""
     names = _Names(trace, describe)
+    histories = Histories(trace, names.locks, lambda index: names.side(index).found)
+    drawn: set[str] = set()
     for race in races:
-        sides = _one_name(race.kind, [names.side(op) for op in _told(trace, race)])
-        yield identified(
+        told = list(_told(trace, race))
+        sides = _one_name(race.kind, [names.side(op) for op in told])
+        finding = identified(
             Finding(
                 world=trace.world,
                 kind=race.kind,
@@ -40,6 +45,10 @@ def findings_of(
                 locks=names.locks_of(sides),
             )
         )
+        if finding.id not in drawn:  # one is enough, and each takes its time
+            drawn.add(finding.id)
+            finding = replace(finding, history=histories.of(told))
+        yield finding
 
 
 def _told(trace: Trace, race: Race) -> Iterable[int]:
@@ -91,7 +100,7 @@ class _Names:
                 locks=tuple(map(self.lock, self.locks.held(index))),
                 created=self.created(operation.actor),
                 allocated=self.allocated(operation.range.object) if operation.range else (),
-                value="" if operation.value is None else str(operation.value),
+                value=_value(operation),
                 part=known.part,
                 created_by=self.creator(operation.actor),
                 allocated_by=known.allocator,
@@ -150,6 +159,15 @@ class _Names:
         if self.trace.world is World.KERNEL:
             return f"context {index}{name}"
         return f"process{name} (pid {actor.native_id})" if actor.native_id else f"process{name}"
+
+
+def _value(operation: Operation) -> str:
+    if operation.value is None or operation.range is None or operation.kind not in _VALUED:
+        return ""
+    return value_words(operation.value, operation.range.hi - operation.range.lo)
+
+
+_VALUED = ACCESSES - {OpKind.ALLOCATE, OpKind.FREE}
 
 
 def op_words(operation: Operation, world: World) -> str:

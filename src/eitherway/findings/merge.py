@@ -72,6 +72,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
         bool(finding.evidence),
         sum(len(operation.stack) for operation in finding.operations),
         len(finding.explanation),
+        len(finding.history.moments),
     )
 
 

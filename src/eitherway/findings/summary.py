@@ -15,6 +15,7 @@ def summarized(
     suppressed: int = 0,
     unused_suppressions: Sequence[str] = (),
     notes: Sequence[str] = (),
+    failing: Sequence[str] = (),
 ) -> Summary:
     """The summary of these findings."""
     return Summary(
@@ -25,4 +26,5 @@ def summarized(
         unused_suppressions=tuple(unused_suppressions),
         classes=dict(Counter(finding.klass for finding in findings)),
         notes=tuple(notes),
+        failing=tuple(failing),
     )

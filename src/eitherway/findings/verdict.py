@@ -4,6 +4,7 @@
 from collections.abc import Collection, Iterable
 
 from eitherway.errors import Exit, UsageError
+from eitherway.model.finding import Finding
 from eitherway.model.words import Class
 
 FAILING = frozenset({Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS, Class.UNJUDGED})
@@ -20,6 +21,13 @@ def exit_code(
     if classes & set(fail_on):
         return found
     return Exit.INCONCLUSIVE if Class.INCONCLUSIVE in classes else Exit.OK
+
+
+def failing(
+    findings: Iterable[Finding], new: Collection[str], fail_on: Collection[Class]
+) -> tuple[str, ...]:
+    """The ids of those that make a command fail."""
+    return tuple(f.id for f in findings if f.id in new and f.klass in fail_on)
 
 
 def parse_fail_on(text: str) -> frozenset[Class]:

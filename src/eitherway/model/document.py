@@ -15,6 +15,7 @@ from eitherway.model.finding import (
     MOST,
     Confidence,
     Document,
+    Excerpt,
     Finding,
     FoundOperation,
     Frame,
@@ -23,6 +24,7 @@ from eitherway.model.finding import (
     Source,
     Summary,
 )
+from eitherway.model.history import Edge, History, Moment
 from eitherway.model.shape import (
     JsonObject,
     ShapeError,
@@ -37,7 +39,8 @@ from eitherway.model.shape import (
     text,
     word,
 )
-from eitherway.model.words import Arm, Class, Kind, World
+from eitherway.model.trace import Place
+from eitherway.model.words import Arm, Class, Kind, OpKind, World
 
 FORMAT = 1  # raised when a reader of the old form would misread the new one
 
@@ -85,6 +88,8 @@ def finding_to_json(finding: Finding) -> JsonObject:
             "count": finding.seen.count,
         },
         "locks": [_lock_to_json(lock) for lock in finding.locks],
+        "history": _history_to_json(finding.history),
+        "code": [_excerpt_to_json(excerpt) for excerpt in finding.code],
     }
 
 
@@ -98,6 +103,7 @@ def summary_to_json(summary: Summary) -> JsonObject:
         "unused_suppressions": list(summary.unused_suppressions),
         "classes": {klass.value: summary.classes.get(klass, 0) for klass in Class},
         "notes": list(summary.notes),
+        "failing": list(summary.failing),
     }
 
 
@@ -125,6 +131,36 @@ def _operation_to_json(operation: FoundOperation) -> JsonObject:
 
 def _lock_to_json(lock: HeldLock) -> JsonObject:
     return {"name": lock.name, "made": [_frame_to_json(frame) for frame in lock.made]}
+
+
+def _history_to_json(history: History) -> JsonObject:
+    return {
+        "actors": list(history.actors),
+        "moments": [_moment_to_json(moment) for moment in history.moments],
+        "edges": [
+            {"before": edge.before, "after": edge.after, "chance": edge.chance}
+            for edge in history.edges
+        ],
+    }
+
+
+def _moment_to_json(moment: Moment) -> JsonObject:
+    return {
+        "actor": moment.actor,
+        "step": moment.step,
+        "kind": moment.kind.name.lower(),
+        "op": moment.op,
+        "touched": moment.touched,
+        "value": moment.value,
+        "function": moment.place.function,
+        "file": moment.place.file,
+        "line": moment.place.line,
+        "side": moment.side,
+    }
+
+
+def _excerpt_to_json(excerpt: Excerpt) -> JsonObject:
+    return {"file": excerpt.file, "first": excerpt.first, "lines": list(excerpt.lines)}
 
 
 def _frame_to_json(frame: Frame) -> JsonObject:
@@ -221,6 +257,34 @@ def _operation(value: object) -> FoundOperation:
     return FoundOperation(**fields)
 
 
+def _moment(value: object) -> Moment:
+    fields = _MOMENT(value)
+    place = {name: fields.pop(name) for name in ("function", "file", "line")}
+    return Moment(**fields, place=Place(**place))
+
+
+def _history(value: object) -> History:
+    """What it refers to is there, and time goes forward: who draws it relies on that."""
+    history = History(**_HISTORY(value))
+    for at, moment in enumerate(history.moments):
+        if moment.actor >= len(history.actors):
+            raise ShapeError("is the number of no actor", f".moments[{at}].actor")
+    for at, edge in enumerate(history.edges):
+        if not edge.before < edge.after < len(history.moments):
+            raise ShapeError("leads from no moment to a later one", f".edges[{at}]")
+    return history
+
+
+def _op_kind(value: object) -> OpKind:
+    kind = _OP_KINDS.get(text(value))
+    if kind is None:
+        raise ShapeError(f"must be one of {', '.join(_OP_KINDS)}; is {shown(value)}")
+    return kind
+
+
+_OP_KINDS = {kind.name.lower(): kind for kind in OpKind}
+
+
 def _frame(value: object) -> Frame:
     return Frame(**_FRAME(value))
 
@@ -270,6 +334,25 @@ _CONFIDENCE = record(
 _SOURCE = record(tool=some_text, file=text)
 _SEEN = record(first=_TIME, last=_TIME, count=number(1, MOST))
 _LOCK = record(name=some_text, made=_STACK)
+_MOMENT = record(
+    actor=_LINE,
+    step=_COUNT,
+    kind=_op_kind,
+    op=some_text,
+    touched=text,
+    value=text,
+    function=text,
+    file=text,
+    line=_LINE,
+    side=_LINE,
+)
+_EDGE = record(before=_LINE, after=_LINE, chance=flag)
+_HISTORY = record(
+    actors=listing(some_text),
+    moments=listing(_moment),
+    edges=listing(lambda value: Edge(**_EDGE(value))),
+)
+_EXCERPT = record(file=some_text, first=number(1, 2**32 - 1), lines=listing(text))
 _FINDING = record(
     **{"class": word(Class)},
     id=_ID,
@@ -285,6 +368,8 @@ _FINDING = record(
     sources=listing(lambda value: Source(**_SOURCE(value)), unique=True),
     seen=lambda value: Seen(**_SEEN(value)),
     locks=listing(lambda value: HeldLock(**_LOCK(value))),
+    history=_history,
+    code=listing(lambda value: Excerpt(**_EXCERPT(value))),
 )
 _CLASSES = partial(**{klass.value: _COUNT for klass in Class})
 _SUMMARY = record(
@@ -295,6 +380,7 @@ _SUMMARY = record(
     unused_suppressions=listing(some_text),
     classes=lambda value: {Class(name): count for name, count in _CLASSES(value).items()},
     notes=listing(some_text),
+    failing=listing(_ID, unique=True),
 )
 _DOCUMENT = record(
     format=_format,

@@ -8,6 +8,7 @@ it.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from eitherway.model.history import History
 from eitherway.model.trace import Place
 from eitherway.model.words import Arm, Class, Kind, World
 
@@ -65,6 +66,15 @@ class HeldLock:
 
 
 @dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines of a source file, as they were when it was found."""
+
+    file: str
+    first: int  # number of the first line
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Confidence:
     """How much was tried: k = paths x schedules."""
 
@@ -110,6 +120,8 @@ class Finding:
     sources: tuple[Source, ...] = ()
     seen: Seen = field(default_factory=Seen)
     locks: tuple[HeldLock, ...] = ()  # that were held, of which it is known where they were made
+    history: History = field(default_factory=History)
+    code: tuple[Excerpt, ...] = ()  # around the places it names
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +139,7 @@ class Summary:
     unused_suppressions: tuple[str, ...] = ()  # "FILE:LINE: race:x"
     classes: Mapping[Class, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()  # ids of the new findings that make the command fail
 
 
 @dataclass(frozen=True, slots=True)
