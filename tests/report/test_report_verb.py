@@ -192,3 +192,40 @@ def test_a_terminal_that_knows_only_ascii(report: Report, tmp_path: Path) -> Non
     done = report("umlaut.json", PYTHONIOENCODING="ascii")
     assert done.returncode == 1
     assert r"thread T1 'k\xe4sse'" in done.stdout
+
+
+def test_several_reports_are_written_at_once(report: Report, tmp_path: Path) -> None:
+    forms = ("html", "sarif", "junit", "github", "markdown", "text", "json")
+    targets = ",".join(f"{form}=out,{form}" for form in forms)
+    done = report("threads.json", "--report", targets, "--report", "text=more")
+    assert done.returncode == 1
+    for form in forms:
+        assert f"wrote out,{form}" in done.stderr
+        assert (tmp_path / f"out,{form}").stat().st_size > 0
+    assert (tmp_path / "more").read_text("utf-8") == done.stdout
+
+
+@pytest.mark.parametrize("form", ["html", "sarif", "junit", "github", "markdown"])
+def test_a_report_has_standard_output_for_itself(report: Report, form: str) -> None:
+    done = report("threads.json", "--format", form)
+    also = report("threads.json", "--report", f"{form}=-")
+    assert done.stdout == also.stdout != ""
+    assert "WARNING: EitherWay" not in done.stdout.split("\n", maxsplit=1)[0]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--report", "pdf=x"], "'pdf=x' is not FORM=FILE; forms: text, json, html, sarif"),
+        (["--report", "html"], "'html' is not FORM=FILE"),
+        (["--report", "html="], "'html=' is not FORM=FILE"),
+        (["--report", "html=no/such/x"], "no/such/x cannot be written: No such file"),
+        (["--report", "html=-,sarif=-"], "only one of --json and --report"),
+        (["--report", "html=-", "--format", "sarif"], "drop one, or add --output"),
+    ],
+)
+def test_a_report_that_cannot_be_is_refused_before_the_work(
+    report: Report, args: list[str], message: str
+) -> None:
+    done = report("threads.json", *args)
+    assert (done.returncode, message in done.stderr) == (64, True), done.stderr

@@ -12,7 +12,8 @@ from eitherway.findings.document import load
 from eitherway.model.finding import Confidence, Finding, FoundOperation, Frame, Seen, Summary
 from eitherway.model.words import Class, Kind, World
 from eitherway.report import REPORTS, report
-from eitherway.report.text import MEANINGS, TITLES, TextReport, wants_colour
+from eitherway.report.text import TextReport, wants_colour
+from eitherway.report.words import MEANINGS, TITLES
 
 SAMPLES = Path(__file__).parents[2] / "format" / "samples" / "findings"
 EMPTY = Finding(World.THREADS, Kind.DATA_RACE, (), id="EW-" + 16 * "0")
@@ -234,6 +235,6 @@ def test_colours_change_nothing_but_colours() -> None:
 @pytest.mark.parametrize("name", REPORTS)
 def test_every_report_can_be_asked_for_by_name(name: str) -> None:
     out = io.StringIO()
-    report(name).write([EMPTY], Summary(1), out)
+    report(name).write([EMPTY], Summary(1, new=(EMPTY.id,)), out)
     assert EMPTY.id in out.getvalue()
     assert "\x1b" not in out.getvalue()

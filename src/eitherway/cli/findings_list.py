@@ -7,25 +7,44 @@ typing mistake must not cost the run.
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from eitherway.cli import arguments, output
 from eitherway.cli.output import STDOUT
-from eitherway.errors import Exit
+from eitherway.errors import Exit, UsageError
 from eitherway.findings import baseline as baselines
 from eitherway.findings import suppressions, verdict
 from eitherway.findings.baseline import Baseline
+from eitherway.findings.code import Sources, with_code
 from eitherway.findings.document import read_text
 from eitherway.findings.merge import merged
 from eitherway.findings.summary import summarized
 from eitherway.findings.suppressions import Suppression
 from eitherway.model.finding import Finding, Summary
 from eitherway.model.words import Class
-from eitherway.report import Report, report
+from eitherway.report import REPORTS, Report, report
 from eitherway.report.text import TextReport, wants_colour
+
+Target = tuple[str, str]  # the form of a report, and its file
+
+
+def report_targets(text: str) -> list[Target]:
+    """`html=FILE,sarif=FILE`; a comma in the name of a file is no end of it."""
+    form = "|".join(REPORTS)
+    targets = []
+    for part in re.split(rf",(?=(?:{form})=)", text):
+        name, _, file = part.partition("=")
+        if name not in REPORTS or not file:
+            raise argparse.ArgumentTypeError(
+                f"'{part}' is not FORM=FILE; forms: {', '.join(REPORTS)}"
+            )
+        targets.append((name, file))
+    return targets
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +54,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(option, metavar="FILE", type=arguments.file_name, **more)
 
     add_file("--json", help="write the findings as JSON ('-': stdout)")
+    parser.add_argument(
+        "--report",
+        metavar="FORM=FILE,...",
+        type=report_targets,
+        action="append",
+        default=[],
+        help=f"write reports too ({', '.join(REPORTS)}; '-': stdout; may be repeated)",
+    )
+    parser.add_argument(
+        "--source-dir",
+        metavar="DIR",
+        type=arguments.file_name,
+        action="append",
+        default=[],
+        help="where source files are that are not where they were built (may be repeated)",
+    )
     add_file("--baseline", help="findings that are known: only new ones fail")
     add_file("--write-baseline", help="write what was found as the known findings")
     add_file(
@@ -70,11 +105,22 @@ class Plan:
     found: int
     json: str
     write_baseline: str
+    reports: tuple[Target, ...] = ()
+    sources: Sources = field(default_factory=Sources)
+
+    @property
+    def takes_stdout(self) -> bool:
+        """Whether a document or report is to be on standard output, and nothing else."""
+        return STDOUT in (self.json, *(file for _, file in self.reports))
 
 
 def plan_of(args: argparse.Namespace) -> Plan:
     """Read the files that the options name, and see whether the others can be written."""
-    for target in filter(None, (args.json, args.write_baseline)):
+    reports = tuple(target for targets in args.report for target in targets)
+    files = [args.json, args.write_baseline, *(file for _, file in reports)]
+    if files.count(STDOUT) > 1:
+        raise UsageError("only one of --json and --report can have standard output ('-')")
+    for target in filter(None, files):
         output.check_target(target)
     lines = [] if args.no_default_suppressions else suppressions.defaults()
     for name in args.suppressions:
@@ -89,6 +135,8 @@ def plan_of(args: argparse.Namespace) -> Plan:
         found=args.exitcode,
         json=args.json or "",
         write_baseline=args.write_baseline or "",
+        reports=reports,
+        sources=Sources(args.source_dir),
     )
 
 
@@ -104,21 +152,23 @@ class Result:
 def result_of(plan: Plan, findings: Iterable[Finding], notes: Sequence[str] = ()) -> Result:
     """Merge, suppress, compare with the baseline."""
     sieved = suppressions.sieve(merged(findings), plan.suppressions)
-    comparison = baselines.compare(sieved.kept, plan.known)
+    kept = with_code(sieved.kept, plan.sources)
+    comparison = baselines.compare(kept, plan.known)
+    new = set() if plan.write_baseline else set(comparison.new)  # what is written is known
     summary = summarized(
-        sieved.kept,
+        kept,
         comparison,
         suppressed=len(sieved.suppressed),
         unused_suppressions=[str(line) for line in sieved.unused()],
         notes=notes,
+        failing=verdict.failing(kept, new, plan.fail_on),
     )
-    new = set() if plan.write_baseline else set(comparison.new)  # what is written is known
     code = verdict.exit_code(
-        (finding.klass for finding in sieved.kept if finding.id in new),
+        (finding.klass for finding in kept if finding.id in new),
         fail_on=plan.fail_on,
         found=plan.found,
     )
-    return Result(sieved.kept, summary, code)
+    return Result(kept, summary, code)
 
 
 def deliver(plan: Plan, result: Result, show: Callable[[], None]) -> None:
@@ -128,13 +178,16 @@ def deliver(plan: Plan, result: Result, show: Callable[[], None]) -> None:
     was found.
     """
     output.all_of(
-        show, lambda: _write_baseline(plan, result), lambda: _write_json(plan.json, result)
+        show,
+        lambda: _write_baseline(plan, result),
+        lambda: _write_json(plan.json, result),
+        *(partial(_write_report, target, result) for target in plan.reports),
     )
 
 
 def show_text(plan: Plan, result: Result) -> None:
-    """The report for people on standard output, unless that is for the JSON document alone."""
-    if plan.json != STDOUT:
+    """The report for people on standard output, unless that is for something else alone."""
+    if not plan.takes_stdout:
         colour = wants_colour(sys.stdout, os.environ)
         write_report(STDOUT, TextReport(colour=colour), result)
 
@@ -149,6 +202,13 @@ def _write_baseline(plan: Plan, result: Result) -> None:
         text = baselines.written(result.findings)
         output.write_file(target, lambda file: file.write(text))
         output.say(f"wrote {target}; next: add --baseline {target}")
+
+
+def _write_report(target: Target, result: Result) -> None:
+    form, file = target
+    write_report(file, report(form), result)
+    if file != STDOUT:
+        output.say(f"wrote {file}")
 
 
 def _write_json(target: str, result: Result) -> None:

@@ -50,6 +50,10 @@ def run(args: argparse.Namespace) -> int:
     if args.trace:
         return _list(args.trace, args.output, incomplete=args.incomplete)
     plan = findings_list.plan_of(args)
+    if plan.takes_stdout and args.output == "-" and args.format != "text":
+        raise UsageError(
+            f"--format {args.format} is not alone on standard output; drop one, or add --output"
+        )
     documents = [load(name) for name in args.files]
     findings = (finding for document in documents for finding in document.findings)
     result = findings_list.result_of(plan, findings, _notes(documents))
@@ -64,8 +68,6 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError("--incomplete is about traces; findings are whole")
     if args.files.count("-") > 1:
         raise UsageError("standard input ('-') can be read only once")
-    if args.json == "-" and args.output == "-" and args.format != "text":
-        raise UsageError("--json - and --format json both write to standard output; drop one")
     output.check_target(args.output)
 
 

@@ -13,6 +13,11 @@ from eitherway.model.finding import Finding, Summary
 REPORTS = {
     "text": "TextReport",
     "json": "JsonReport",
+    "html": "HtmlReport",
+    "sarif": "SarifReport",
+    "junit": "JunitReport",
+    "github": "GithubReport",
+    "markdown": "MarkdownReport",
 }
 """Each name is a module of this folder; only the one asked for is imported."""
 

@@ -10,32 +10,10 @@ from typing import TextIO
 
 from eitherway.model.finding import Finding, FoundOperation, Frame, Summary
 from eitherway.model.text import printable
-from eitherway.model.words import NEVER_RETURNED, Class, Kind
+from eitherway.model.words import Class, Kind
+from eitherway.report.words import MEANINGS, capital, is_stuck, place, title
 
 RULE = "=" * 18
-
-TITLES = {
-    Kind.DATA_RACE: "data race",
-    Kind.LOAD_STORE: "load-store race",
-    Kind.WAIT_WAKEUPS: "wait-wakeups race",
-    Kind.WAKEUP_WAITS: "wakeup-waits race",
-    Kind.TOCTOU: "time-of-check-to-time-of-use race",
-    Kind.ATOMICITY: "atomicity violation",
-    Kind.DEADLOCK: "lock-order-inversion (potential deadlock)",
-    Kind.LOST_WAKEUP: "lost wake-up",
-    Kind.LOCK_MISUSE: "misuse of a lock",
-    Kind.MEMORY_ERROR: "memory error",
-    Kind.HANG: "hang",
-    Kind.FAILURE: "order-dependent failure",
-}
-MEANINGS = {
-    Class.SPEC_VIOLATED: "the other order breaks the program",
-    Class.OUTPUT_DIFFERS: "the other order changes the output",
-    Class.UNJUDGED: "the other order was not tried",
-    Class.INCONCLUSIVE: "the other order was tried without a result",
-    Class.K_WITNESS_HARMLESS: "no difference in any of the ways tried",
-    Class.SINGLE_ORDERING: "the other order cannot happen",
-}
 
 _BOLD, _RED, _PLAIN = "\x1b[1m", "\x1b[1;31m", "\x1b[0m"
 
@@ -73,39 +51,29 @@ class TextReport:
 def _block(finding: Finding, marked: str) -> Iterator[str]:
     locks = _numbered_locks(finding)
     yield RULE
-    yield f"WARNING: EitherWay: {_title(finding)}"
+    yield f"WARNING: EitherWay: {title(finding)}"
     yield from _cycle(finding)
-    for title, operation in _told(finding, locks):
-        yield f"  {title}:"
+    for heading, operation in _told(finding, locks):
+        yield f"  {heading}:"
         yield from _stack(operation.stack)
         yield ""
     yield from _locations(finding)
     yield from _locks(finding, locks)
     yield from _actors(finding)
-    yield f"SUMMARY: EitherWay: {_title(finding)}{_summary_place(finding)}"
+    yield f"SUMMARY: EitherWay: {title(finding)}{_summary_place(finding)}"
     yield from _judgement(finding, marked)
     yield RULE
-
-
-def _title(finding: Finding) -> str:
-    return "deadlock" if _is_stuck(finding) else TITLES[finding.kind]
-
-
-def _is_stuck(finding: Finding) -> bool:
-    """A deadlock that happened, told by what threads wait for: there need be no ring of locks."""
-    ends = [operation.op.endswith(NEVER_RETURNED) for operation in finding.operations]
-    return finding.kind is Kind.DEADLOCK and bool(ends) and all(ends)
 
 
 def _told(finding: Finding, locks: Mapping[str, str]) -> Iterator[tuple[str, FoundOperation]]:
     """Each operation with its title: of two accesses the later one first, as TSan does."""
     operations = finding.operations
-    if finding.kind is Kind.DEADLOCK and not _is_stuck(finding):
+    if finding.kind is Kind.DEADLOCK and not is_stuck(finding):
         yield from ((_acquired(operation), operation) for operation in operations)
         return
     pair = len(operations) == 2 and finding.kind in (Kind.DATA_RACE, Kind.LOAD_STORE)
     for index, operation in enumerate(reversed(operations) if pair else operations):
-        op = f"Previous {operation.op}" if pair and index else _capital(operation.op)
+        op = f"Previous {operation.op}" if pair and index else capital(operation.op)
         part = f"{operation.part} of " if operation.part else ""
         where = operation.variable or operation.object
         at = f" at {part}{where}" if where else ""
@@ -116,7 +84,7 @@ def _acquired(operation: FoundOperation) -> str:
     holding = " and ".join(operation.locks)
     while_holding = f" while holding {holding}" if holding else ""
     name = f" '{operation.variable}'" if operation.variable else ""
-    wanted = f"{_capital(operation.object or 'mutex')}{name}"
+    wanted = f"{capital(operation.object or 'mutex')}{name}"
     return f"{wanted} acquired here{while_holding} in {operation.actor}"
 
 
@@ -138,7 +106,7 @@ def _cycle(finding: Finding) -> Iterator[str]:
 
     A deadlock that another tool told has only the second of each pair.
     """
-    if finding.kind is not Kind.DEADLOCK or not finding.operations or _is_stuck(finding):
+    if finding.kind is not Kind.DEADLOCK or not finding.operations or is_stuck(finding):
         return
     operations = finding.operations
     pairs = list(zip(operations[::2], operations[1::2], strict=False))
@@ -156,14 +124,6 @@ def _stack(frames: Sequence[Frame]) -> Iterator[str]:
     for number, frame in enumerate(frames):
         where = f"{place(frame) or '<null>'}{_module(frame)}"
         yield f"    #{number} {frame.function or '<null>'} {where}"
-
-
-def place(frame: Frame) -> str:
-    """`file:line:column`, as far as known."""
-    if not frame.file or not frame.line:
-        return frame.file
-    column = f":{frame.column}" if frame.column else ""
-    return f"{frame.file}:{frame.line}{column}"
 
 
 def _module(frame: Frame) -> str:
@@ -206,7 +166,7 @@ def _actors(finding: Finding) -> Iterator[str]:
         if operation.created and operation.actor not in told:
             told.add(operation.actor)
             by = f" by {operation.created_by}" if operation.created_by else ""
-            yield f"  {_capital(operation.actor)} created{by} at:"
+            yield f"  {capital(operation.actor)} created{by} at:"
             yield from _stack(operation.created)
             yield ""
 
@@ -252,7 +212,3 @@ def _closing(summary: Summary) -> Iterator[str]:
         yield f"  {summary.suppressed} suppressed"
     yield from (f"  matched nothing: {line}" for line in summary.unused_suppressions)
     yield from (f"  {note}" for note in summary.notes)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// One finding in full: what it is, what happened, why it is one, both sides.
+
+function findingView(finding, width) {
+  const drawn = lanes(finding, width);
+  return el("div", { class: "one" },
+    heading(finding),
+    drawn && [el("h3", {}, "What happened"), drawn, legend()],
+    finding.explanation.length > 0 && [el("h3", {}, "Proof"), proof(finding)],
+    finding.sides.length > 0 && [el("h3", {}, finding.sides.length > 1 ? "The operations" : "The operation"), el("div", { class: "sides" }, finding.sides.map((side, index) => card(finding, side, index)))],
+    finding.locks.length > 0 && [el("h3", {}, "Locks"), el("div", { class: "sides" }, finding.locks.map((lock) => lockCard(finding, lock)))],
+    [el("h3", {}, "Record"), record(finding)]);
+}
+
+function heading(finding) {
+  const replay = T(finding.replay);
+  const k = finding.tried ? `; tried ${finding.tried} ways` : "";
+  return el("header", {},
+    el("h2", {}, T(finding.title), finding.about ? [" on ", el("code", {}, T(finding.about))] : null),
+    el("p", { class: "meta" }, klassChip(finding.class), finding.new ? el("span", { class: "fresh" }, "new") : el("span", {}, "in the baseline"),
+      el("code", {}, finding.id), el("span", {}, finding.kind), el("span", {}, `${DATA.meanings[finding.class]}${k}`)),
+    finding.consequence ? el("p", { class: "meaning" }, el("b", {}, T(finding.consequence))) : null,
+    finding.reason ? el("p", { class: "meaning" }, T(finding.reason)) : null,
+    replay ? el("div", { class: "run" }, el("code", {}, replay), el("button", { type: "button", onclick: () => copy(replay), title: "Copy (c)" }, "Copy")) : null);
+}
+
+function proof(finding) {
+  return el("ol", { class: "proof" }, finding.explanation.map((number) => el("li", {}, lettered(finding, T(number)))));
+}
+
+/** The sentence with its letters as marks; a word that is a letter is one only if there is such a side. */
+function lettered(finding, sentence) {
+  const known = new Map(finding.sides.map((_, index) => [letterOf(index), index]));
+  return sentence.split(/\b([A-Z])\b/).map((part, index) =>
+    index % 2 && known.has(part) && !(part === "A" && index === 1 && sentence.startsWith("A ")) ? letter(known.get(part)) : part);
+}
+
+function card(finding, side, index) {
+  const fact = (name, value) => (value ? [el("dt", {}, name), el("dd", {}, value)] : []);
+  const locks = side.locks.length ? side.locks.map(T).join(", ") : "none";
+  return el("section", { class: `card ${sideClass(index)}` },
+    el("header", {},
+      el("h4", {}, letter(index), T(side.op)),
+      el("dl", { class: "facts" }, fact("by", T(side.actor)), fact("on", [T(side.part), T(side.touched)].filter(Boolean).join(" of ")), fact("value", T(side.value)), fact("locks held", locks))),
+    frames(finding, side.stack, true),
+    more(finding, `${T(side.actor)} was created${side.createdBy ? ` by ${T(side.createdBy)}` : ""}`, side.created),
+    more(finding, `${T(side.touched)} was allocated${side.allocatedBy ? ` by ${T(side.allocatedBy)}` : ""}`, side.allocated));
+}
+
+function lockCard(finding, [name, made]) {
+  return el("section", { class: "card" }, el("header", {}, el("h4", {}, T(name), " was made here")), frames(finding, made, false));
+}
+
+function more(finding, title, stack) {
+  if (!stack) return null;
+  return el("details", { class: "more" }, el("summary", {}, title), frames(finding, stack, false));
+}
+
+/** A stack; the first frame that has source lines shows them. */
+function frames(finding, number, open) {
+  const stack = DATA.stacks[number];
+  if (!stack.length) return el("p", { class: "frame" }, "the stack is not known");
+  let first = open;
+  return el("ol", { class: "frames" }, stack.map((id, depth) => {
+    const frame = frameOf(id);
+    const lines = codeAround(finding, frame);
+    const row = frameRow(frame, depth);
+    if (!lines) return el("li", {}, el("div", { class: `frame plain${frame.file ? "" : " library"}` }, row));
+    const opened = first;
+    first = false;
+    return el("li", {}, el("details", { open: opened ? "" : undefined }, el("summary", { class: "frame" }, row), lines));
+  }));
+}
+
+function frameRow(frame, depth) {
+  const where = frame.file ? location_(frame.file, frame.line, frame.column) : el("span", { title: frame.module }, baseName(frame.module));
+  return [el("span", { class: "n" }, depth), el("span", { class: "fn" }, frame.fn || "?", frame.inlined ? el("small", {}, " inlined") : null), el("span", { class: "loc" }, where)];
+}
+
+// --- source lines
+
+function excerptsOf(finding, file) {
+  return finding.code.map((number) => DATA.excerpts[number]).filter(([name]) => T(name) === file);
+}
+
+function sourceLine(finding, file, line) {
+  for (const [, first, lines] of excerptsOf(finding, file)) {
+    if (line >= first && line < first + lines.length) return T(lines[line - first]);
+  }
+  return "";
+}
+
+function codeAround(finding, frame) {
+  const found = excerptsOf(finding, frame.file).find(([, first, lines]) => frame.line >= first && frame.line < first + lines.length);
+  if (!found) return null;
+  const [, first, lines] = found;
+  const from = Math.max(0, frame.line - first - 4), to = Math.min(lines.length, frame.line - first + 5);
+  return el("pre", { class: "code" }, lines.slice(from, to).map((text, index) => {
+    const number = first + from + index;
+    return el("div", { class: number === frame.line ? "hit" : "" }, el("i", {}, number), el("span", {}, T(text) || " "));
+  }));
+}
+
+function record(finding) {
+  const [first, last, count] = finding.seen;
+  const fact = (name, value) => (value ? [el("dt", {}, name), el("dd", {}, value)] : []);
+  const sources = finding.sources.map(([tool, file]) => (file ? `${T(tool)} (${T(file)})` : T(tool))).join(", ");
+  const times = first && last && first !== last ? `${first} to ${last}` : last || first;
+  return el("dl", { class: "facts wide" },
+    fact("seen", `${count} ${count === 1 ? "time" : "times"}${times ? `, ${times}` : ""}`),
+    fact("by", sources), fact("evidence", T(finding.evidence)), fact("isolation", T(finding.isolation)));
+}
