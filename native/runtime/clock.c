@@ -3,8 +3,10 @@
 //
 // So time never depends on how fast the machine is, a loop that waits for a moment reaches it, and
 // a thread that spins does not keep a sleeping one from its end.
+#include "circles.h"
 #include "guide.h"
 #include "input.h"
+#include "own_memory.h"
 #include "threads.h"
 
 #include <errno.h>
@@ -113,6 +115,7 @@ EW_EXPORT int clock_gettime(clockid_t clock, struct timespec *result) {
     if (!ew_running || !(is_real(clock) || is_monotonic(clock) || of_cpu))
         return ask_kernel(clock, result);
     ew_guide_looked();
+    ew_circles_disturb();
     int64_t now = ew_now();
     *result = ew_timespec(of_cpu ? cpu_time(clock) : ew_nanoseconds(base_of(clock)) + now);
     return 0;
@@ -140,10 +143,23 @@ EW_EXPORT time_t time(time_t *result) {
     return now.tv_sec;
 }
 
+// How the running thread sleeps, moment by moment, is no part of what it does: see fingerprint.c.
+static void sleep_below(const char *sp) {
+    struct ew_sleep *sleep = &ew_self->life.sleep;
+    sleep->program_sp = sp;
+    sleep->woken = ew_wait_cancellable(&moved, sleep->until);
+    sleep->program_sp = NULL;
+}
+
+static enum ew_woken sleep_once(void) {
+    ew_with_registers(sleep_below);
+    return (enum ew_woken)ew_self->life.sleep.woken;
+}
+
 // 0, or EINTR when a handler has run before the time was over.
-static int sleep_until(int64_t deadline) {
+static int sleep_until_it_is_time(void) {
     ew_testcancel();
-    while (ew_wait_cancellable(&moved, deadline) == EW_WOKEN) {
+    while (sleep_once() == EW_WOKEN) {
         ew_testcancel();
         if (ew_interrupted(true))
             return EINTR;
@@ -166,13 +182,17 @@ EW_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec 
         return error ? error : EFAULT;
     if (!ew_is_length(request))
         return EINVAL;
-    int64_t length = ew_nanoseconds(request), before = ew_elapsed();
-    error =
-        sleep_until(flags & TIMER_ABSTIME ? ew_deadline(clock, request) : ew_deadline_in(length));
+    int64_t length = ew_nanoseconds(request);
+    struct ew_sleep *own = &ew_self->life.sleep,
+                    outer = *own; // we may be in a handler of a sleeper
+    own->since = ew_elapsed();
+    own->until = flags & TIMER_ABSTIME ? ew_deadline(clock, request) : ew_deadline_in(length);
+    error = sleep_until_it_is_time();
     if (error && left && !(flags & TIMER_ABSTIME)) {
-        int64_t over = ew_elapsed() - before;
+        int64_t over = ew_elapsed() - own->since;
         *left = ew_timespec(length > over ? length - over : 0);
     }
+    *own = outer;
     return error;
 }
 

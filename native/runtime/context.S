@@ -51,6 +51,35 @@ ew_switch:
         .cfi_endproc
         .size   ew_switch, . - ew_switch
 
+        .globl  ew_with_registers
+        .hidden ew_with_registers
+        .type   ew_with_registers, @function
+/* void ew_with_registers(void (*function)(const char *sp)) */
+ew_with_registers:
+        .cfi_startproc
+        push    %rbp
+        .cfi_adjust_cfa_offset 8
+        push    %rbx
+        .cfi_adjust_cfa_offset 8
+        push    %r12
+        .cfi_adjust_cfa_offset 8
+        push    %r13
+        .cfi_adjust_cfa_offset 8
+        push    %r14
+        .cfi_adjust_cfa_offset 8
+        push    %r15
+        .cfi_adjust_cfa_offset 8
+        mov     %rdi, %rax
+        mov     %rsp, %rdi
+        sub     $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        call    *%rax
+        add     $56, %rsp       /* the function has kept them */
+        .cfi_adjust_cfa_offset -56
+        ret
+        .cfi_endproc
+        .size   ew_with_registers, . - ew_with_registers
+
         .globl  ew_thread_start
         .hidden ew_thread_start
         .type   ew_thread_start, @function

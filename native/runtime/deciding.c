@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deciding.h"
+#include "circles.h"
 #include "due.h"
 #include "guide.h"
 #include "schedule.h"
@@ -27,6 +28,9 @@ struct ew_thread *ew_decide(enum ew_why why) {
         struct ew_thread *const *ready = ew_ready(&count);
         bool may_stay = ew_self->state == EW_READY;
         ew_guide_point(ew_self, why, count > 1);
+        ew_circles_point(why);
+        if (UNLIKELY(ew_circles_watched))
+            return ew_circles_next(why);
         if (count == 1 && may_stay && !policy->alone)
             return ew_self;
         const struct ew_decision decision = {why, ready, count, may_stay ? ew_self : NULL};
@@ -38,14 +42,14 @@ struct ew_thread *ew_decide(enum ew_why why) {
 }
 
 uint32_t ew_pick(uint32_t count) {
-    uint32_t index = count == 1 ? 0 : policy->pick(count);
+    uint32_t index = count == 1 || ew_circles_watched ? 0 : policy->pick(count);
     if (count > 1)
         ew_schedule_note(EW_SWITCH_WAITER, index);
     return index;
 }
 
 int64_t ew_deciding_accesses(void) {
-    return policy->accesses();
+    return ew_circles_watched ? 0 : policy->accesses();
 }
 
 // --- start

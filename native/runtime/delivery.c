@@ -199,6 +199,10 @@ static uint64_t handled(void) {
     return set & ~(EW_FAULTS | BIT(SIGABRT) | NEVER_BLOCKED) & ~ew_kernel_mask;
 }
 
+bool ew_handles_signals(void) {
+    return handled();
+}
+
 bool ew_handler_may_help(void) {
     if (!handled())
         return false;

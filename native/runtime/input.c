@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps what came from outside in memory that outlives the target, however it ends.
 #include "input.h"
+#include "circles.h"
 #include "schedule.h"
 
 #include <string.h>
@@ -26,6 +27,7 @@ static size_t padded(size_t size) {
 }
 
 static void note(enum ew_input_kind kind, const void *data, size_t size) {
+    ew_circles_disturb();
     if (!head)
         return;
     struct ew_inputs_item item = {

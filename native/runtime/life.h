@@ -15,6 +15,12 @@ enum ew_interruption { // what handlers that ran during a wait mean for the call
     EW_FAILS,    // one had not
 };
 
+struct ew_sleep {
+    int64_t since, until;   // moments of the virtual clock
+    const char *program_sp; // above it are the program's own frames and registers; NULL: awake
+    int woken;              // enum ew_woken
+};
+
 struct ew_life {
     struct ew_thread *next_handle;  // in its chain of the table of handles
     struct ew_thread *next_remains; // ended and detached, to be taken away
@@ -39,6 +45,8 @@ struct ew_life {
         uint16_t reads, writes, sync;
     } ignored;
     bool fiber_chosen; // tsan_fibers.c: the next switch of contexts is to that one
+
+    struct ew_sleep sleep; // clock.c
 
     // cancel.c
     bool cancelled;       // somebody asked for it

@@ -38,7 +38,7 @@ file(WRITE ${OBJECT}.taken "${lines}\n")
 run(${OBJCOPY} --redefine-sym _Unwind_Resume=ew_unwind_resume
   --redefine-sym __gcc_personality_v0=ew_personality --redefine-syms=${OBJECT}.own
   ${ARCHIVE} ${OBJECT}.a)
-run(${LINKER} -r --force-group-allocation --whole-archive ${OBJECT}.a -o ${OBJECT})
+run(${LINKER} -r -T ${CMAKE_CURRENT_LIST_DIR}/own_memory.ld --force-group-allocation --whole-archive ${OBJECT}.a -o ${OBJECT})
 execute_process(COMMAND ${NM} --undefined-only --format=posix ${OBJECT} OUTPUT_VARIABLE symbols)
 string(REGEX MATCHALL "ew_own_[^ ]+" missing "${symbols}")
 if(missing)

@@ -114,6 +114,16 @@ void ew_deadlocked(const struct ew_thread *waiting) {
         ew_bare_tell(row);
 }
 
+void ew_hung(void) {
+    struct ew_found_row *row = fresh_row();
+    if (!row)
+        return;
+    row->step = ew_step_number();
+    row->module = (uintptr_t)__executable_start;
+    row->thread = ew_self->id;
+    row->kind = EW_FOUND_HANG;
+}
+
 void ew_freed_wrongly(const void *block, const void *pc, unsigned kind) {
     const struct ew_access access = {(uintptr_t)block, 1, (uintptr_t)pc, EW_OP_FREE, false};
     tell(&access, kind, 0, 0, EW_OP_STORE);

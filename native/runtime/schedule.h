@@ -13,6 +13,7 @@ enum {
     EW_SWITCH_WAITED,
     EW_SWITCH_SIGNAL, // one came from the kernel
     EW_SWITCH_TIME,   // something became due on the virtual clock
+    EW_SWITCH_CIRCLE, // the program was as it had been before: the run ends here
 };
 
 void ew_schedule_record(struct ew_schedule_head *memory, struct ew_schedule_switch *switches);

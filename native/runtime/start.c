@@ -3,6 +3,7 @@
 // is scheduled and recorded begins with the program's own.
 #include "bare.h"
 #include "binding.h"
+#include "circles.h"
 #include "descriptors.h"
 #include "family.h"
 #include "guide.h"
@@ -138,6 +139,7 @@ void ew_begin(void) {
     ew_pairs_begin();
     if (options.trace.directory >= 0)
         ew_trace_start(&options.trace);
+    ew_circles_begin(options.detect && !ew_schedule_following());
     ew_scheduler_begin(options.scheduler, options.seed, &options.tuning);
 }
 

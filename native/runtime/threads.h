@@ -70,6 +70,7 @@ EW_DATA volatile bool ew_signal_arrived; // the kernel has handed us one that no
 void ew_take_arrivals(void);             // gives those to threads, and wakes them
 // Whether a signal from outside could free somebody: its handler may post a semaphore or write to
 // a pipe for who waits for that, or end the wait. It may not unlock a mutex.
+bool ew_handles_signals(void); // which somebody else could send
 bool ew_handler_may_help(void);
 // Runs what waits for the running thread. `anywhere`: it may also end here, being cancelled.
 void ew_attend(bool anywhere);

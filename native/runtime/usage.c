@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much has been used: time as the virtual clock has it, the rest as the kernel says.
+#include "circles.h"
 #include "guide.h"
 #include "input.h"
 
@@ -15,6 +16,7 @@
 
 EW_EXPORT clock_t clock(void) {
     ew_guide_looked();
+    ew_circles_disturb();
     ew_now();
     return (clock_t)(ew_cpu_time() / (1000000000 / CLOCKS_PER_SEC));
 }

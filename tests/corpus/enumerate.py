@@ -180,7 +180,7 @@ def blocked(trace: Trace, source: Path) -> Iterator[int]:
 
 def _words(status: int) -> str:
     told = -status if status < 0 else status << 8
-    return str(Ending.of(told, deadlocked=False, stopped=False))
+    return str(Ending.of(told))
 
 
 def enumerated(truth: Truth, seconds: float) -> Enumerated:

@@ -12,7 +12,6 @@ from tests.detect.programs import LOCKED, LOCKS, seeded
 from tests.detect.story import Story
 
 from eitherway.detect import DETECTORS, Detector, detect_all, overlap
-from eitherway.detect import locks as locks_module
 from eitherway.detect.accesses import numbered
 from eitherway.detect.graph import parts
 from eitherway.detect.locks import Locks
@@ -103,13 +102,8 @@ def test_a_long_chain_of_arcs_is_no_trouble() -> None:
     assert len(set(parts_of([*chain, (50_000, 0)], 50_001))) == 1
 
 
-@pytest.mark.parametrize("few", [1, 2, locks_module.FEW])
-@pytest.mark.parametrize("seed", range(40))
-def test_locks_held_at_every_operation(
-    seed: int, few: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Kept whole, or as what changed."""
-    monkeypatch.setattr(locks_module, "FEW", few)
+@pytest.mark.parametrize("seed", range(80))
+def test_locks_held_at_every_operation(seed: int) -> None:
     trace = seeded((LOCKED, LOCKS)[seed % 2], seed, size=200)
     locks, graph = Locks(trace), oracle.Graph(trace, ())
     for i in range(len(trace)):
@@ -117,15 +111,13 @@ def test_locks_held_at_every_operation(
         assert held == {(t.lock, t.shared, t.since) for t in oracle.held(graph, i)}
 
 
-def test_holdings_take_memory_for_each_operation_not_for_each_lock_held() -> None:
+def test_holdings_of_many_locks_at_once() -> None:
     story = Story()
     for i in range(1_000):
         story.takes("A", f"lock {i}")
     for i in range(1_000):
         story.gives("A", f"lock {i}")
     holdings = Locks(story.trace()).holdings
-    kept = [entry for entry in holdings._kept if not isinstance(entry, locks_module._Change)]
-    assert sum(map(len, kept)) < 6 * len(holdings)
     assert [len(holdings[i]) for i in (500, 1_000, 1_500)] == [500, 1_000, 500]
 
 

@@ -107,8 +107,9 @@ def _both_ends(one: Any, other: Any) -> Any:
     return other
 
 
-def _take_without_depth(self: Any, held: locks.Held) -> None:
-    self.held[held.lock] = held
+def _at_most_once(takes: Any, group: Any) -> Any:
+    before = np.r_[False, takes[:-1]] & (np.diff(group, prepend=-1) == 0)
+    return before.astype(np.int64)
 
 
 def _without_order(self: Any, one: int, other: int) -> bool:
@@ -179,7 +180,7 @@ MUTANTS = [
     Mutant("loops go on", atomicity, "_repeats", _no_repeats, ATOMICITY, LOCKED),
     Mutant("any function", atomicity, "_share_a_call", _any_call, ATOMICITY, LOCKED),
     Mutant("lock at the end only", atomicity, "_common", _both_ends, ATOMICITY, LOCKED),
-    Mutant("locks do not nest", locks._Hands, "take", _take_without_depth, ATOMICITY, LOCKED),
+    Mutant("locks do not nest", locks, "_depths", _at_most_once, ATOMICITY, LOCKED),
     Mutant("no gate locks", deadlock, "exclude", _never_exclude, DEADLOCK, LOCKS),
     Mutant("readers are gates", deadlock, "exclude", _shared_excludes, DEADLOCK, LOCKS),
     Mutant("no order", deadlock._Pairwise, "concurrent", _without_order, DEADLOCK, LOCKS),

@@ -128,9 +128,22 @@ def test_an_end_that_depends_on_the_order_is_told(
     assert words in finding.consequence
 
 
-def test_a_run_that_does_not_end_hangs(find: Find) -> None:
-    finding = only(find("endings", "hang", timeout=0.3))
+def test_a_run_that_goes_round_in_circles_hangs(find: Find) -> None:
+    progress = find("endings", "hang")
+    finding = only(progress)
     assert finding.kind is Kind.HANG
+    assert [side.actor for side in finding.operations] == ["main thread"]
+    assert "exactly as they had been before" in " ".join(finding.explanation)
+    assert "hang: it goes round in circles" in progress.endings.told()
+    with Recording.open(finding.evidence) as recording:
+        recorded = load(recording)
+    assert run(recorded.launch, replay=recorded.ran).differences(recorded.ran) == []
+
+
+def test_a_run_that_takes_longer_than_it_may_hangs(find: Find) -> None:
+    finding = only(find("endings", "deaf", timeout=0.3, schedules=8))
+    assert finding.kind is Kind.HANG
+    assert "does not end in the time it was given" in finding.consequence
 
 
 def test_one_answer_for_every_order_is_no_failure(find: Find) -> None:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides as was decided before; whoever runs goes on until the recorded switch.
+#include "../circles.h"
 #include "../schedule.h"
 #include "policy.h"
 
@@ -19,6 +20,8 @@ static const struct ew_schedule_switch *due(uint32_t kind) {
 static uint32_t next(const struct ew_decision *decision) {
     if (due(EW_SWITCH_TIME))
         return EW_TIME_PASSES;
+    if (due(EW_SWITCH_CIRCLE))
+        ew_circles_closed();
     const struct ew_schedule_switch *recorded = due(EW_SWITCH_THREAD);
     if (!recorded && decision->running)
         return decision->running->ready_at;

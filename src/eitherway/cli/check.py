@@ -126,16 +126,23 @@ def _instrumented(program: "Program") -> str:
 
 def _notes(progress: "Progress", program: "Program") -> list[str]:
     """What was tried: this is what "nothing found" means."""
-    tried = (
-        f"{progress.schedules:,} schedules, {len(progress.different):,} of them different, "
-        f"{_outputs(len(progress.outputs))}; {progress.endings.told()}"
-    )
     bounds = (
         f"{_instrumented(program)}; memory is taken to be sequentially consistent; other input may "
         "show other races"
     )
     isolated = f"isolated by {progress.isolation}"
-    return [tried, *_covered(progress), bounds, isolated, *progress.notes]
+    return [*_tried(progress), *_covered(progress), bounds, isolated, *progress.notes]
+
+
+def _tried(progress: "Progress") -> list[str]:
+    ran = (
+        f"{progress.schedules:,} schedules, {len(progress.different):,} of them different, "
+        f"{_outputs(len(progress.outputs))}; {progress.endings.told()}"
+    )
+    late = "the time was over before {} came to its end; --seconds gives it longer"
+    which = "the first schedule" if not progress.schedules else "the last schedule"
+    told = [ran] if progress.schedules else []
+    return [*told, late.format(which)] if progress.cut_off else told
 
 
 def _covered(progress: "Progress") -> list[str]:

@@ -12,8 +12,8 @@
 | two-mutexes | two WAITs on one object at a time, each begun with the RELEASE of another lock |
 
 What an actor gives back after another did so for it is "not-held" too. Told once per pattern and
-places. The trace must have all operations on locks since the run began. Cost: one step for each of
-them and for each WAIT.
+places. The trace must have all operations on locks since the run began. Cost: sorting these, and a
+step for each on a lock with which anything unusual is done, and for each WAIT.
 """
 
 from collections import Counter, defaultdict
@@ -23,10 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eitherway.detect.wakes import NOBODY, previous
+from eitherway.detect.wakes import NOBODY, Column, previous
 from eitherway.model.order import Order
 from eitherway.model.race import Race
-from eitherway.model.trace import Trace
+from eitherway.model.trace import Table, Trace
 from eitherway.model.words import Kind, OpFlag, OpKind
 
 # As plain numbers: there are millions of operations.
@@ -94,10 +94,30 @@ def _one_by_one(trace: Trace) -> Iterator[Race]:
     rows = trace.operations
     chosen = np.flatnonzero(np.isin(rows["kind"], _ON_LOCKS) & (rows["range"] != 0))
     chosen = chosen[(rows["flags"][chosen] & int(OpFlag.BLOCKED)) == 0]
+    chosen = _not_regular(rows, chosen)
     locks: defaultdict[int, _Lock] = defaultdict(_Lock)
     columns = [chosen, *(rows[name][chosen] for name in ("range", "actor", "kind", "flags"))]
     for index, lock, actor, kind, flags in zip(*(c.tolist() for c in columns), strict=True):
         yield from _RULES[kind](locks[lock], index, actor, flags)
+
+
+def _not_regular(rows: Table, chosen: Column) -> Column:
+    """Without the locks that are only taken and given back by whoever took them: of a million
+    locks, a million are.
+    """
+    order = np.lexsort((chosen, rows["range"][chosen]))
+    ordered = rows[chosen[order]]
+    takes, gives = (ordered["kind"] == int(kind) for kind in (OpKind.ACQUIRE, OpKind.RELEASE))
+    odd = (ordered["flags"] & (_FAILED | _SHARED)) != 0
+    same = ordered["range"][1:] == ordered["range"][:-1]
+    mine = same & takes[:-1] & (ordered["actor"][1:] == ordered["actor"][:-1])
+    odd[1:] |= gives[1:] != mine
+    odd[1:] |= same & takes[:-1] & ~gives[1:]
+    odd[:1] |= gives[:1]
+    suspects = np.zeros(int(ordered["range"].max(initial=0)) + 1, dtype=bool)
+    suspects[ordered["range"][odd]] = True
+    result: Column = chosen[suspects[rows["range"][chosen]]]
+    return result
 
 
 def _acquire(lock: _Lock, index: int, actor: int, flags: int) -> Iterator[Race]:

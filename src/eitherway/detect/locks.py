@@ -6,18 +6,16 @@ lock taken again by its holder is held until it was released as often. A release
 does not hold the lock changes nothing here: it is a misuse, and not ours to tell.
 """
 
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from eitherway.model.trace import Trace
+from eitherway.model.trace import Table, Trace
 from eitherway.model.words import OpFlag, OpKind
 
-FEW = 16  # locks in a holding that is kept whole; at least 1, which changes can begin with
-
-_ACQUIRE, _SHARED = int(OpKind.ACQUIRE), int(OpFlag.SHARED)  # plain: there are millions
+_ACQUIRE, _SHARED = int(OpKind.ACQUIRE), int(OpFlag.SHARED)
 
 Column = npt.NDArray[np.int64]
 
@@ -49,21 +47,19 @@ class Spans(NamedTuple):
 
 
 class Locks:
-    """All holdings of a trace; number 0 is the empty one. Cost: one step per lock operation."""
+    """All holdings of a trace. Cost: sorting the lock operations."""
 
     def __init__(self, trace: Trace) -> None:
-        """Goes through the lock operations of each actor."""
-        self.holdings = Holdings()
-        self._spans: list[tuple[int, int, int, int, int]] = []
+        """Looks at the operations of each actor on each lock."""
         self._actor = trace.operations["actor"]
         operations = lock_operations(trace)
         self._after = self._positions(operations)  # sorted: actor, operation
-        self._number = np.array([0, *self._numbers(trace, operations)], dtype=np.int64)
+        self._spans = _spans_of(trace, operations)
+        self.holdings = Holdings(self._spans, len(operations))
 
     def at(self, operations: npt.ArrayLike) -> Column:
-        """The number of the holding when each operation began."""
-        result: Column = self._number[self.moves_before(operations)]
-        return result
+        """The number of the holding when each operation began; 0 is the empty one."""
+        return self.holdings.numbers(self.moves_before(operations))
 
     def moves_before(self, operations: npt.ArrayLike) -> Column:
         """How many lock operations come before each, actor by actor; 0 if none of its actor."""
@@ -75,9 +71,7 @@ class Locks:
 
     def spans(self) -> Spans:
         """How long each lock was held each time."""
-        table = np.array(sorted(self._spans), dtype=np.int64).reshape(-1, 5)
-        lock, start, end, shared, since = table.T
-        return Spans(lock, shared, since, start, end)
+        return self._spans
 
     def held(self, operation: int) -> Holding:
         """What the actor of this operation held when it began."""
@@ -87,109 +81,100 @@ class Locks:
         result: Column = self._actor[operations].astype(np.int64) << 32 | operations
         return result
 
-    def _numbers(self, trace: Trace, operations: Column) -> Iterator[int]:
-        """The number of the holding after each lock operation."""
-        rows = trace.operations[operations]
-        columns = (operations, rows["actor"], rows["kind"], rows["range"], rows["flags"])
-        holder, hands, move = -1, _Hands(), -1
-        for move, (operation, actor, kind, lock, flags) in enumerate(
-            zip(*(c.tolist() for c in columns), strict=True)
-        ):
-            if actor != holder:
-                self._end(hands, move)
-                holder, hands = actor, _Hands()
-            if kind == _ACQUIRE:
-                hands.take(Held(lock, bool(flags & _SHARED), operation))
-                hands.start.setdefault(lock, move + 1)
-            elif given := hands.give(lock):
-                self._span(given, hands.start.pop(lock), move + 1)
-            yield self.holdings.add(hands.held, lock)
-        self._end(hands, move + 1)
 
-    def _end(self, hands: "_Hands", move: int) -> None:
-        for lock, held in hands.held.items():
-            self._span(held, hands.start[lock], move + 1)
+def _spans_of(trace: Trace, operations: Column) -> Spans:
+    """From the operations by actor, then by time; each actor counts how often it has each lock."""
+    rows = trace.operations[operations]
+    move = np.arange(len(rows))
+    by_lock = np.lexsort((move, rows["range"], rows["actor"]))
+    rows, move = rows[by_lock], move[by_lock]
+    takes = rows["kind"] == _ACQUIRE
+    group = _groups(rows["actor"], rows["range"])
+    before = _depths(takes, group)
+    taken = np.flatnonzero(takes & (before == 0))
+    given = np.flatnonzero(~takes & (before == 1))
+    end = _ends(rows["actor"], move)[taken]
+    closes = np.searchsorted(given, taken)  # the first behind it, if of the same lock and actor
+    inside = closes < len(given)
+    inside[inside] = group[given[closes[inside]]] == group[taken[inside]]
+    end[inside] = move[given[closes[inside]]]
+    lock = rows["range"][taken].astype(np.int64)
+    shared = ((rows["flags"][taken] & _SHARED) != 0).astype(np.int64)
+    since = operations[by_lock][taken]
+    ordered = np.lexsort((move[taken], lock))
+    columns = (lock, shared, since, move[taken] + 1, end + 1)
+    return Spans(*(column[ordered] for column in columns))
 
-    def _span(self, held: Held, start: int, end: int) -> None:
-        self._spans.append((held.lock, start, end, held.shared, held.since))
+
+def _groups(*columns: Table) -> Column:
+    """Numbers of runs of equal rows."""
+    begins = np.zeros(len(columns[0]), dtype=bool)
+    for column in columns:
+        begins[1:] |= column[1:] != column[:-1]
+    result: Column = np.cumsum(begins)
+    return result
+
+
+def _depths(takes: npt.NDArray[np.bool_], group: Column) -> Column:
+    """How often the lock was had before each operation; giving back what is not had does nothing.
+
+    That is the sum of what was taken and given back, above the lowest that it has been at.
+    """
+    change = np.where(takes, 1, -1)
+    total = np.cumsum(change)
+    first = np.searchsorted(group, group)  # of the group of each
+    total -= np.r_[0, total][first]
+    apart = group * (2 * len(group) + 1)
+    lowest = np.minimum(np.minimum.accumulate(total - apart) + apart, 0)
+    after = total - lowest
+    result: Column = np.where(np.arange(len(group)) == first, 0, np.r_[0, after[:-1]])
+    return result
+
+
+def _ends(actor: Table, move: Column) -> Column:
+    """For each operation the number behind the last of its actor."""
+    last = np.zeros(int(actor.max(initial=0)) + 1, dtype=np.int64)
+    np.maximum.at(last, actor, move + 1)
+    result: Column = last[actor]
+    return result
 
 
 class Holdings:
-    """Holdings by number. Those of many locks are kept as what changed since an earlier one.
+    """What is held after each lock operation, put together from spans when it is asked for."""
 
-    So they take memory for each lock operation, not for each lock held at each of them.
-    """
-
-    def __init__(self) -> None:
-        """With the empty one."""
-        self._kept: list[Holding | _Change] = [()]
-        self._changes = 0  # since the last that is kept whole
+    def __init__(self, spans: Spans, moves: int) -> None:
+        """Number `n` is that after the first `n` lock operations, actor by actor; 0 is empty."""
+        change = np.zeros(moves + 2, dtype=np.int64)
+        np.add.at(change, spans.start, 1)
+        np.add.at(change, spans.end, -1)
+        self._count = np.cumsum(change)
+        self._empty = np.flatnonzero(self._count == 0)
+        by_start = np.argsort(spans.start, kind="stable")
+        self._spans = Spans(*(column[by_start] for column in spans))
+        self._made = lru_cache(maxsize=1 << 12)(self._make)
 
     def __len__(self) -> int:
         """Numbers go up to this."""
-        return len(self._kept)
+        return len(self._count) - 1
+
+    def numbers(self, moves: Column) -> Column:
+        """The number after so many lock operations: 0 where nothing is held."""
+        result: Column = np.where(self._count[moves] > 0, moves, 0)
+        return result
 
     def __getitem__(self, number: int) -> Holding:
-        """In the order they were taken. Cost: one step per lock."""
-        changes: list[_Change] = []
-        kept = self._kept[number]
-        while isinstance(kept, _Change):
-            changes.append(kept)
-            number -= 1
-            kept = self._kept[number]
-        if not changes:
-            return kept
-        holding = {held.lock: held for held in kept}
-        for lock, held in reversed(changes):
-            holding.pop(lock, None)
-            if held is not None:
-                holding[lock] = held
-        return tuple(sorted(holding.values(), key=_since))
+        """In the order they were taken. Cost: one step per lock taken since nothing was held."""
+        return self._made(number)
 
-    def add(self, held: dict[int, Held], lock: int) -> int:
-        """The number of what is held now, after this lock was taken or given back."""
-        if not held:
-            return 0
-        self._changes += 1
-        if len(held) <= FEW or self._changes > len(held):
-            self._kept.append(tuple(held.values()))
-            self._changes = 0
-        else:
-            self._kept.append(_Change(lock, held.get(lock)))
-        return len(self._kept) - 1
-
-
-class _Change(NamedTuple):
-    """How a lock is held behind a lock operation."""
-
-    lock: int
-    held: Held | None
-
-
-def _since(held: Held) -> int:
-    return held.since
-
-
-class _Hands:
-    """The locks one actor holds, with how often."""
-
-    def __init__(self) -> None:
-        self.held: dict[int, Held] = {}
-        self.again: dict[int, int] = {}
-        self.start: dict[int, int] = {}  # of the span of each
-
-    def take(self, held: Held) -> None:
-        if held.lock in self.held:
-            self.again[held.lock] = self.again.get(held.lock, 0) + 1
-        else:
-            self.held[held.lock] = held
-
-    def give(self, lock: int) -> Held | None:
-        """What is no longer held."""
-        if not self.again.get(lock):
-            return self.held.pop(lock, None)
-        self.again[lock] -= 1
-        return None
+    def _make(self, number: int) -> Holding:
+        if not self._count[number]:
+            return ()
+        since_nothing = self._empty[np.searchsorted(self._empty, number) - 1]
+        low, high = np.searchsorted(self._spans.start, [since_nothing, number], side="right")
+        some = Spans(*(column[low:high] for column in self._spans))
+        held = some.end > number
+        columns = (some.lock[held], some.shared[held] != 0, some.since[held])
+        return tuple(map(Held, *(column.tolist() for column in columns)))
 
 
 def lock_operations(trace: Trace) -> Column:

@@ -21,6 +21,7 @@ class FoundKind(IntEnum):
     DOUBLE_FREE = 4
     INVALID_FREE = 5
     LOCK_MISUSE = 6
+    HANG = 7
 
 
 class Side(NamedTuple):
@@ -85,6 +86,10 @@ class Candidates:
         """These were; whether that showed anything new."""
         for side in {candidate.key.side for candidate in candidates}:
             self._in_vain[side] = 0 if new else self._in_vain[side] + 1
+
+    def is_confirmed(self, side: Side) -> bool:
+        """Whether one with this side was looked at in a trace."""
+        return side in self._in_vain
 
 
 def _key(row: np.void) -> Key:

@@ -45,6 +45,11 @@ class Crew(Closing):
         """For single runs; alone, it also does the batches, and is free between two parts."""
         return self._explorers[0]
 
+    def hurry(self, until: float | None) -> None:
+        """From this moment on no schedule goes on."""
+        for explorer in self._explorers:
+            explorer.hurry(until)
+
     def results(self, works: Iterable[Work]) -> Generator[Done, None, None]:
         """What each part of each batch told."""
         if self._jobs > 1:

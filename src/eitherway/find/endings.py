@@ -16,6 +16,7 @@ class How(StrEnum):
     EXIT = "exit"
     SIGNAL = "signal"
     DEADLOCK = "deadlock"
+    CIRCLE = "circle"  # it came to a state in which it had been before
     HANG = "hang"  # it was stopped: out of time, or of room for its output
 
 
@@ -27,10 +28,10 @@ class Ending:
     code: int = 0  # exit status or number of the signal
 
     @classmethod
-    def of(cls, status: int, *, deadlocked: bool, stopped: bool) -> "Ending":
-        """From what wait4 tells of a run."""
-        if deadlocked:
-            return cls(How.DEADLOCK)
+    def of(cls, status: int, *, known: How | None = None, stopped: bool = False) -> "Ending":
+        """From what wait4 tells of a run, and the runtime that ended it because it `known` why."""
+        if known is not None:
+            return cls(known)
         if stopped:
             return cls(How.HANG)
         if os.WIFSIGNALED(status):
@@ -43,7 +44,14 @@ class Ending:
             return f"exit status {self.code}"
         if self.how is How.SIGNAL:
             return f"killed by {signal_name(self.code)}"
-        return "deadlock" if self.how is How.DEADLOCK else "stopped: it did not end"
+        return _WORDS[self.how]
+
+
+_WORDS = {
+    How.DEADLOCK: "deadlock",
+    How.CIRCLE: "hang: it goes round in circles",
+    How.HANG: "stopped: it did not end",
+}
 
 
 def signal_name(number: int) -> str:

@@ -10,13 +10,13 @@ from eitherway.find.confirm import Traced, Tracer
 from eitherway.find.endings import Ending, Endings, How
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.identity import identified
-from eitherway.model.words import NEVER_RETURNED, Kind, OpFlag, World
+from eitherway.model.words import NEVER_RETURNED, Kind, OpFlag, OpKind, World
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.trace_request import Depth, TraceRequest
 
 _LAST_STEPS = 256  # of a run: what it did when it ended badly is among them
 
-_KINDS = {How.DEADLOCK: Kind.DEADLOCK, How.HANG: Kind.HANG}
+_KINDS = {How.DEADLOCK: Kind.DEADLOCK, How.CIRCLE: Kind.HANG, How.HANG: Kind.HANG}
 
 
 def failure_of(ending: Ending, ran: Ran, endings: Endings, tracer: Tracer) -> Iterator[Finding]:
@@ -32,6 +32,7 @@ def failure_of(ending: Ending, ran: Ran, endings: Endings, tracer: Tracer) -> It
             kind=_KINDS.get(ending.how, Kind.FAILURE),
             operations=_operations(ending, ran, tracer),
             consequence=consequence(ending, endings),
+            explanation=_CIRCLE if ending.how is How.CIRCLE else (),
             sources=(Source("eitherway"),),
         )
     )
@@ -51,6 +52,7 @@ _WORDS = {
     How.EXIT: "The program ends with ",
     How.SIGNAL: "The program is ",
     How.DEADLOCK: "No thread of the program can go on",
+    How.CIRCLE: "The program goes round in circles and never ends",
     How.HANG: "The program does not end in the time it was given",
 }
 
@@ -59,8 +61,23 @@ def _code(ending: Ending) -> str:
     return str(ending) if ending.how in (How.EXIT, How.SIGNAL) else ""
 
 
+# What the runtime has tried: native/runtime/circles.h.
+_CIRCLE = (
+    "All threads that could go on were let run in turn, again and again, for turns of 1 to 2,000 "
+    "operations.",
+    "Then memory, registers and stacks, and who waits for what and for how long, were exactly as "
+    "they had been before, and nothing had come from outside.",
+    "So the same happens again and again: each thread goes on to do what is told of it here.",
+)
+
+
 def _operations(ending: Ending, ran: Ran, tracer: Tracer) -> tuple[FoundOperation, ...]:
-    """Of a deadlock, what each thread waits for; else the last thing that was done."""
+    """Of a deadlock, what each thread waits for; of a circle, what each does in it.
+
+    Else the last thing that was done.
+    """
+    if ending.how is How.CIRCLE:
+        return _in_circle(ran, tracer)
     if ending.how is How.DEADLOCK:
         traced = tracer.trace(ran, TraceRequest(Depth.SYNC))
         flags = traced.trace.operations["flags"]
@@ -69,6 +86,24 @@ def _operations(ending: Ending, ran: Ran, tracer: Tracer) -> tuple[FoundOperatio
     steps = ran.schedule.reached
     traced = tracer.trace(ran, TraceRequest(start=max(0, steps - _LAST_STEPS)))
     return _sides(traced, range(len(traced.trace))[-1:])
+
+
+_CYCLE = 1 << 14  # steps of a thread: more than it does while all have their turns
+
+
+def _in_circle(ran: Ran, tracer: Tracer) -> tuple[FoundOperation, ...]:
+    """The last operation of each thread that did one while threads ran in turn."""
+    threads = len(ran.shown.threads) if ran.shown.threads is not None else 1
+    start = max(0, ran.schedule.reached - _CYCLE * max(threads, 1))
+    rows = tracer.trace(ran, TraceRequest(start=start))
+    actors = rows.trace.operations["actor"][::-1]
+    last = len(actors) - 1 - np.unique(actors, return_index=True)[1]
+    return _sides(rows, _not_ended(rows, last.tolist()))
+
+
+def _not_ended(traced: Traced, operations: list[int]) -> list[int]:
+    kinds = traced.trace.operations["kind"]
+    return [index for index in operations if kinds[index] != int(OpKind.END)]
 
 
 def _sides(traced: Traced, operations: Iterable[int]) -> tuple[FoundOperation, ...]:

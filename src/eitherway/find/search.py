@@ -3,21 +3,22 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from time import monotonic
 
 import numpy as np
 
 from eitherway.closing import Closing
-from eitherway.find import elsewhere
+from eitherway.find import unconfirmed
 from eitherway.find.candidates import Candidate, Candidates, FoundKind
+from eitherway.find.clock import Clock, OutOfTime
 from eitherway.find.confirm import Opinion, Tracer
 from eitherway.find.coverage import Coverage
-from eitherway.find.crew import Crew, Work
-from eitherway.find.endings import Ending, Endings
+from eitherway.find.crew import Crew, Done, Work
+from eitherway.find.endings import Ending, Endings, How
 from eitherway.find.failures import consequence, failure_of
 from eitherway.find.space import Space
 from eitherway.find.ways import Batch, Way, limited, token_of
@@ -32,7 +33,7 @@ from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.policies import DEPTH_FIRST, Turn
 from eitherway.worlds.threads.recorded import Recorded, identity, save
 from eitherway.worlds.threads.run import Ran
-from eitherway.worlds.threads.server import Surveyed
+from eitherway.worlds.threads.server import Stopped, Surveyed
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +44,9 @@ class Budget:
     seconds: float | None = None
     at_first: bool = False  # finding
 
-    def is_spent(self, since: float, findings: int) -> bool:
+    def is_spent(self, clock: Clock, findings: int) -> bool:
         """Whether it is time; schedules are not handed out beyond their number."""
-        late = self.seconds is not None and monotonic() - since >= self.seconds
-        return late or (self.at_first and findings > 0)
+        return clock.is_over or (self.at_first and findings > 0)
 
 
 @dataclass(slots=True)
@@ -66,38 +66,30 @@ class Progress:
     space: str = ""  # what can be said of all schedules
     exhausted: bool = False  # there is no other schedule
     interrupted: bool = False
+    cut_off: int = 0  # runs that were not over when the time was; the others are `schedules`
 
 
 Tell = Callable[[Progress], None]
 _DRIVEN = "with a driver, what comes from outside is other each time"
+_NO_TIME = "the time was over while {}; --seconds gives it longer"
+_RUNNING = "a schedule was still running"
+_CONFIRMING = "what was seen was looked at in a trace"
+_ORDER = "deadlocks and lost wake-ups were looked for in the trace of a run"
 
 
-class _Clock:
-    """How much of the time goes to confirming: of what is known already, not more than a half."""
-
-    def __init__(self, seconds: float | None) -> None:
-        """Without a limit there is no hurry, and nothing depends on the time."""
-        self.since = monotonic()
-        self._hurry = seconds is not None
-        self._spent = 0.0
-
-    @property
-    def is_late(self) -> bool:
-        """Whether confirming takes too much."""
-        return self._hurry and self._spent > (monotonic() - self.since) / 2
-
-    @contextmanager
-    def confirming(self) -> Iterator[None]:
-        """For as long as it takes."""
-        begun = monotonic()
-        yield
-        self._spent += monotonic() - begun
+_ENDS = {int(FoundKind.DEADLOCK): How.DEADLOCK, int(FoundKind.HANG): How.CIRCLE}
 
 
 def _ends_the_run(rows: np.ndarray) -> np.ndarray:
     """Deadlocks of the program itself; those of processes that it started are theirs."""
-    ends: np.ndarray = (rows["kind"] == FoundKind.DEADLOCK) & (rows["slot"] == 0)
+    ends: np.ndarray = np.isin(rows["kind"], list(_ENDS)) & (rows["slot"] == 0)
     return ends
+
+
+def _known_ends(rows: np.ndarray) -> dict[int, How]:
+    """By seed, of runs that the runtime ended because they would not go on."""
+    ended = rows[_ends_the_run(rows)]
+    return {int(row["seed"]): _ENDS[int(row["kind"])] for row in ended}
 
 
 class Search(Closing):
@@ -123,6 +115,7 @@ class Search(Closing):
         self._told: set[Ending] = set()
         self._measured = SHOWN_NOTHING  # by the last run
         self._order_next = 1  # schedules: ever fewer show a new order of locks
+        self._doing = _RUNNING
         self._last: tuple[Way, Ran | None] | None = None
         self.recordings: list[str] = []  # that show something, by name
         self._crew = Crew(launch, plan=plan, threads=threads, jobs=jobs)
@@ -130,7 +123,8 @@ class Search(Closing):
         self._tracer = Tracer(self._crew.first, fixed=fixed)
         self._space = Space(self._crew.first, self._tracer, _DRIVEN if plan.driver else "")
         self._space.learn(places)
-        self._clock = _Clock(None)
+        self._clock = Clock(None)
+        self._doubtful: dict[Way, list[Candidate]] = {}  # seen, and in no trace yet
 
     def again(self, runs: Iterable[Ran]) -> None:
         """Do recorded runs again before anything else, and look at them as at any other."""
@@ -139,27 +133,34 @@ class Search(Closing):
             if not ran.differences(recorded):
                 self._take(Batch("replay", range(1)), surveyed(0, ran))
 
-    def run(self, turns: Iterable[Turn], budget: Budget, tell: Tell) -> Progress:
+    def run(
+        self, turns: Iterable[Turn], budget: Budget, tell: Tell, clock: Clock | None = None
+    ) -> Progress:
         """Until the budget is spent or somebody interrupts; what was found stays."""
-        self._clock = _Clock(budget.seconds)
+        self._clock = clock or Clock(budget.seconds)
+        self._crew.hurry(self._clock.until)
         some = limited(self._open(turns), budget.schedules, self._space.unused)
-        results = self._crew.results(self._works(some))
-        with closing(results):
-            try:
-                for batch, part in results:
-                    self._take(batch, part)
-                    tell(self.progress)
-                    if self._space.exhausted or budget.is_spent(
-                        self._clock.since, len(self.progress.findings)
-                    ):
-                        break
-                if self._order_next == 1 and not (budget.at_first and self.progress.findings):
-                    self._look_at_order()  # there was no time for it yet
-            except KeyboardInterrupt:
-                self.progress.interrupted = True
+        try:
+            with self._clock.enforced(), closing(self._crew.results(self._works(some))) as results:
+                self._search(results, budget, tell)
+        except OutOfTime:
+            self._note(_NO_TIME.format(self._doing))
+        except KeyboardInterrupt:
+            self.progress.interrupted = True
+        self._tell_doubtful()
         self._count_failures()
         self.progress.space, self.progress.exhausted = self._space.words(), self._space.exhausted
         return self.progress
+
+    def _search(self, results: Iterable[Done], budget: Budget, tell: Tell) -> None:
+        for batch, part in results:
+            self._take(batch, part)
+            tell(self.progress)
+            self._doing = _RUNNING
+            if self._space.exhausted or budget.is_spent(self._clock, len(self.progress.findings)):
+                break
+        if self._order_next == 1 and not (budget.at_first and self.progress.findings):
+            self._look_at_order()  # there was no time for it yet
 
     def _open(self, turns: Iterable[Turn]) -> Iterator[Turn]:
         """Those that still have something to run; none when there is nothing else in turn."""
@@ -198,33 +199,38 @@ class Search(Closing):
             self._note("a run had more races than there is room for; the first ones are told")
         if found.forgotten:
             self._note("long runs forgot their past on the way: a race across that is missed")
-        deadlocked = set(found.rows["seed"][_ends_the_run(found.rows)].tolist())
+        known = _known_ends(found.rows)
         fresh = [
-            ending
-            for row in part.rows
-            if (ending := self._count(batch, row, deadlocked)) is not None
+            ending for row in part.rows if (ending := self._count(batch, row, known)) is not None
         ]
+        late = part.rows["stopped"] == Stopped.WITH_ALL
+        whole, cut_off = part.rows["seed"][~late], part.rows["seed"][late]
         with self._clock.confirming():
             for way, candidates in self._new(batch, found.rows).items():
-                self._confirm(candidates, part.ran or self._again(way))
+                self._doubtful[way] = candidates
+                if way.seed not in cut_off:
+                    self._confirm(candidates, part.ran or self._again(way))
+                    del self._doubtful[way]
         if part.ran:
             self._first.update(dict.fromkeys(fresh, part.ran))
         if fresh:
             self._tell_failures()
-        self._last = batch.way(int(part.rows["seed"][-1])), part.ran
+        if len(whole):
+            self._last = batch.way(int(whole[-1])), part.ran
         if self.progress.schedules >= self._order_next and not self._clock.is_late:
             self._look_at_order()
         self._space.learn(self.progress.places)
 
-    def _count(self, batch: Batch, row: np.void, deadlocked: set[int]) -> Ending | None:
+    def _count(self, batch: Batch, row: np.void, known: dict[int, How]) -> Ending | None:
         """Note a run; its ending, if it is the first of its sort."""
         progress, seed = self.progress, int(row["seed"])
+        if row["stopped"] == Stopped.WITH_ALL:
+            progress.cut_off += 1
+            return None
         progress.schedules += 1
         progress.different.add(int(row["schedule"]))
         progress.outputs.add((int(row["out_size"]), int(row["out_hash"])))
-        ending = Ending.of(
-            int(row["status"]), deadlocked=seed in deadlocked, stopped=bool(row["stopped"])
-        )
+        ending = Ending.of(int(row["status"]), known=known.get(seed), stopped=bool(row["stopped"]))
         return ending if progress.endings.add(ending, batch.way(seed)) else None
 
     def _new(self, batch: Batch, rows: np.ndarray) -> dict[Way, list[Candidate]]:
@@ -239,16 +245,19 @@ class Search(Closing):
 
     def _again(self, way: Way) -> Ran:
         return self._crew.first.run(
-            seed=way.seed, scheduler=way.scheduler, guidance=way.guidance, detect=True
+            seed=way.seed, scheduler=way.scheduler, guidance=way.guidance, detect=True, again=True
         )
 
     def _confirm(self, candidates: list[Candidate], ran: Ran) -> None:
         """All of one schedule at once."""
         before = len(self.progress.findings)
+        self._doing = _CONFIRMING
         for candidate in candidates:
             if candidate.key.side.slot:
                 program = program_of(self._launch)
-                self._keep([elsewhere.finding_of(candidate, ran, program)], ran, candidate.way)
+                started = unconfirmed.program_of_slot(ran, candidate.key.side.slot) or program
+                finding = unconfirmed.finding_of(candidate, started, unconfirmed.ELSEWHERE)
+                self._keep([finding], ran, candidate.way)
         own = [candidate for candidate in candidates if not candidate.key.side.slot]
         locks = [c for c in own if c.key.side.kind == FoundKind.LOCK_MISUSE]
         accesses = [c for c in own if c.key.side.kind != FoundKind.LOCK_MISUSE]
@@ -263,6 +272,7 @@ class Search(Closing):
         if self._last is None:
             return
         self._order_next = 2 * self.progress.schedules
+        self._doing = _ORDER
         with self._clock.confirming():
             way, ran = self._last[0], self._last[1] or self._again(self._last[0])
             self._hear(self._tracer.order(ran), ran, way)
@@ -283,6 +293,16 @@ class Search(Closing):
                 "please report it"
             )
         self._keep(opinion.findings, ran, way)
+
+    def _tell_doubtful(self) -> None:
+        """What was seen in runs that there was no time to do again is told as that."""
+        program = program_of(self._launch)
+        for candidate in chain.from_iterable(self._doubtful.values()):
+            side = candidate.key.side
+            if not side.slot and not self._candidates.is_confirmed(side):
+                finding = unconfirmed.finding_of(candidate, program, unconfirmed.NO_TIME)
+                self.progress.findings.setdefault(finding.id, finding)
+        self._doubtful.clear()
 
     def _tell_failures(self) -> None:
         """With a new exit code, one that was the only one before may be none that was meant."""

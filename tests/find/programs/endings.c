@@ -13,6 +13,12 @@ static void *come(void *number) {
     return NULL;
 }
 
+// It comes to no decision point.
+__attribute__((no_sanitize("thread"), noinline)) static void compute(void) {
+    for (volatile long i = 0; i < 1000000; i++)
+        ;
+}
+
 int main(int count, char **arguments) {
     const char *how = count > 1 ? arguments[1] : "";
     pthread_t one, two;
@@ -32,5 +38,7 @@ int main(int count, char **arguments) {
         abort();
     while (strcmp(how, "hang") == 0)
         atomic_load(&last);
+    while (strcmp(how, "deaf") == 0)
+        compute();
     return 7;
 }

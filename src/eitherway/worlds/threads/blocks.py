@@ -6,6 +6,7 @@ an end; a mapping or the storage of a thread lasts until something else begins a
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -48,11 +49,16 @@ class Blocks:
         self._ends = ordered["address"] + np.maximum(ordered["size"], 1)
         self._reach = np.maximum.accumulate(self._ends)
         self._larger = _larger(ordered["address"], self._ends)
+        self._made = lru_cache(maxsize=1 << 10)(self._make)
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def __getitem__(self, number: int) -> Block:
+        """Asked for again and again: a block may hold a million locks."""
+        return self._made(number)
+
+    def _make(self, number: int) -> Block:
         row = self._rows[number]
         what, size = Came(int(row["what"])), int(row["size"])
         words = _WORDS[what].format(size)

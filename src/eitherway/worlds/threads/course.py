@@ -23,6 +23,7 @@ from eitherway.worlds.threads.target import STOP, Sink, Target, send
 GRACE = 5.0  # seconds that a program has to end by itself when it is asked to
 _LOOK_EVERY = 0.01  # seconds, while it is not ready yet
 _MEASURE_EVERY = 0.1  # seconds, while its output fills memory
+_NEVER = float("inf")
 _UNHEARD = 1.0  # seconds of computing to no decision point: what was sent is not going to be taken
 
 Rung = tuple[int | None, float]  # a signal, or none, and the seconds it has
@@ -34,6 +35,7 @@ class Ended(StrEnum):
     ITSELF = "by itself"
     DRIVEN = "after its driver"
     TIMEOUT = "out of time"
+    CUT_OFF = "when there was no time for any other run either"
     FLOOD = "with more output than is kept"
     INTERRUPTED = "interrupted"
     KNOWN = "at the end of what is known of it"
@@ -44,11 +46,19 @@ class Plan:
     """What is to happen while a program runs."""
 
     timeout: float | None = None  # seconds
+    until: float | None = None  # the moment at which all runs are to be over
     driver: Driver | None = None
     grace: float = GRACE
     stopping: float = 2.0  # seconds until a run that comes to no decision point is killed
     room: int = 1 << 28  # bytes of output that are kept in memory until the run is over
     show_driver: Sink | None = None
+
+    def deadline(self, now: float) -> tuple[float, Ended]:
+        """Until when a run that begins now may go on, and what it is when that has passed."""
+        own = _NEVER if self.timeout is None else now + self.timeout
+        if self.until is not None and self.until < own:
+            return self.until, Ended.CUT_OFF
+        return own, Ended.TIMEOUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +99,7 @@ class Conductor:
         self._launch = launch
         self._popen = popen
         self._gently = not replay
-        self._deadline = monotonic() + plan.timeout if plan.timeout is not None else None
+        self._deadline, self._at_deadline = plan.deadline(monotonic())
         self._awaited = plan.driver
         self._driving: Driving | None = None
         self._driven: Driven | None = None
@@ -122,7 +132,9 @@ class Conductor:
         if self._awaited:
             return _LOOK_EVERY
         now = monotonic()
-        moments = [moment for moment in (self._deadline, self._climb_at) if moment is not None]
+        moments = [self._deadline] if self._deadline < _NEVER else []
+        if self._climb_at is not None:
+            moments.append(self._climb_at)
         if self._known or self._climb_at is not None or self._target.stored() is not None:
             moments.append(now + _MEASURE_EVERY)
         return max(min(moments) - now, 0) if moments else None
@@ -135,9 +147,9 @@ class Conductor:
             self._drive(self._awaited)
         if self._driving and (driven := self._driving.look()):
             self._done(driven)
-        if self._deadline is not None and now >= self._deadline:
-            self._deadline = None
-            self._end(Ended.TIMEOUT, [])
+        if now >= self._deadline:
+            self._deadline = _NEVER
+            self._end(self._at_deadline, [])
         if (self._target.stored() or 0) > self._plan.room and self._ended is not Ended.FLOOD:
             self._end(Ended.FLOOD, [])
         if self._known and self._is_all_there(self._known, now):

@@ -43,6 +43,7 @@ _SWITCHES = {
     SwitchKind.WAITED: "the outside is waited for, {} microseconds",
     SwitchKind.SIGNAL: "signal {} comes",
     SwitchKind.TIME: "time passes until something is due",
+    SwitchKind.CIRCLE: "thread {} is where it was before, and so is all else",
 }
 _INPUTS = ("", "the clocks at the start", "readiness of descriptors", "a call's result", "data")
 

@@ -20,14 +20,18 @@ from eitherway.worlds.threads.course import Ended, Plan
 from eitherway.worlds.threads.guide import UNGUIDED, Guidance
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.run import Ran
-from eitherway.worlds.threads.server import SURVEY_ROW, Server, Surveyed
+from eitherway.worlds.threads.server import SURVEY_ROW, Server, Stopped, Surveyed
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
 BATCH = 64
 _PART = 0.25  # seconds
 _AT_LEISURE = Plan()
 _LONGER = 50  # times what a run may take, a replay may
-_STOPPED = (Ended.TIMEOUT, Ended.FLOOD)
+_STOPPED = {
+    Ended.TIMEOUT: Stopped.FOR_ITSELF,
+    Ended.FLOOD: Stopped.FOR_ITSELF,
+    Ended.CUT_OFF: Stopped.WITH_ALL,
+}
 
 
 class Explorer(Closing):
@@ -59,9 +63,15 @@ class Explorer(Closing):
         detect: bool = False,
         trace: Path | None = None,
         request: TraceRequest = USUAL,
+        again: bool = False,
     ) -> Ran:
-        """One run, with everything that is needed to do it again; a replay needs no driver."""
-        plan = self._plan if replay is None else _again(self._plan)
+        """One run, with everything that is needed to do it again; a replay needs no driver.
+
+        `again`: it is known to have ended, and is waited for beyond the time of all.
+        """
+        plan = self._plan if replay is None else _replayed(self._plan)
+        if again:
+            plan = dataclasses.replace(plan, until=None)
         ran = self._server.run(
             seed=seed,
             scheduler=scheduler,
@@ -74,6 +84,10 @@ class Explorer(Closing):
         )
         self._clean()
         return ran
+
+    def hurry(self, until: float | None) -> None:
+        """From this moment on no run goes on, but for those that are done again."""
+        self._plan = dataclasses.replace(self._plan, until=until)
 
     def survey(self, seeds: range, scheduler: str = "random-walk") -> Table:
         """A row of `server.SURVEY_ROW` for each seed."""
@@ -135,10 +149,10 @@ class Explorer(Closing):
         self._server.close()
 
 
-def _again(plan: Plan) -> Plan:
+def _replayed(plan: Plan) -> Plan:
     """It ends where the first one did; with a tracer around it, that takes its time."""
     longer = None if plan.timeout is None else _LONGER * plan.timeout
-    return dataclasses.replace(plan, driver=None, timeout=longer)
+    return dataclasses.replace(plan, driver=None, timeout=longer, until=None)
 
 
 def surveyed(seed: int, ran: Ran) -> Surveyed:
@@ -149,7 +163,7 @@ def surveyed(seed: int, ran: Ran) -> Surveyed:
 def _row(seed: int, ran: Ran) -> tuple[int, ...]:
     streams = (number for stream in (ran.out, ran.err) for number in (stream.size, stream.crc))
     status = _as_waited(_outcome(ran))
-    stopped = ran.course.ended in _STOPPED
+    stopped = _STOPPED.get(ran.course.ended, Stopped.NOT)
     return (seed, ran.schedule.steps, ran.schedule.hash, *streams, status, int(stopped))
 
 

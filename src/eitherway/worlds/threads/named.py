@@ -154,6 +154,9 @@ class _Namer:
     def range(self, kind: int, space: int, address: int, size: int) -> int:
         if kind == 3:
             return self.builder.range(self._object("thread", 0, address, f"T{address}"))
+        if kind and space >= len(self.spaces):  # of these there may be millions
+            words = self._words(space, address)
+            return self.builder.range(self._object(_SORTS[kind], space, address, words))
         variable, start = self.variables.at(address)
         if kind:
             words = _lock_name(variable, address, start) or self._words(space, address)
@@ -194,6 +197,7 @@ class ModuleVariables:
     def __init__(self, modules: Sequence[Module]) -> None:
         self.modules = modules
         self.tables: dict[str, Variables] = {}
+        self._last: Module | None = None
 
     def at(self, address: int) -> tuple[Variable | None, int]:
         """The variable there and where it starts in memory."""
@@ -207,7 +211,9 @@ class ModuleVariables:
 
     def module_at(self, address: int) -> Module | None:
         """The one that an address lies in."""
-        return next((m for m in self.modules if m.lo <= address < m.hi), None)
+        if self._last is None or not self._last.lo <= address < self._last.hi:
+            self._last = next((m for m in self.modules if m.lo <= address < m.hi), None)
+        return self._last
 
 
 # Pages of one stretch are counted from the one that was touched first; others may lie below it.

@@ -20,6 +20,7 @@ class SwitchKind(IntEnum):
     WAITED = 3
     SIGNAL = 4
     TIME = 5
+    CIRCLE = 6
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import subprocess
 from collections import deque
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from enum import IntEnum
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
@@ -34,7 +35,7 @@ from eitherway.recording.layout import (
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.processes import children
 from eitherway.worlds.threads.captured import Capture, Captured
-from eitherway.worlds.threads.course import Conductor, Plan
+from eitherway.worlds.threads.course import Conductor, Ended, Plan
 from eitherway.worlds.threads.family import Found
 from eitherway.worlds.threads.guide import UNGUIDED, Guidance, Shown
 from eitherway.worlds.threads.launch import Launch, options_text
@@ -53,9 +54,19 @@ SURVEY_ROW = np.dtype(
         ("err_size", "<u8"),
         ("err_hash", "<u8"),
         ("status", "<u4"),
-        ("stopped", "<u4"),
+        ("stopped", "<u4"),  # a `Stopped`
     ]
 )
+
+
+class Stopped(IntEnum):
+    """Why a run did not come to its end."""
+
+    NOT = 0
+    FOR_ITSELF = 1  # it took too long, or wrote too much
+    WITH_ALL = 2  # there was no more time for any run
+
+
 _AT_ONCE = 4096  # bytes; the answers of a runtime are a few dozen
 _AT_LEISURE = Plan()
 _LOOK_EVERY = 0.1  # seconds
@@ -214,21 +225,24 @@ class Server(Closing):
             stopped = self._watch(rows, plan)
             self._receive(MessageType.SURVEYED, 0)
             table = np.frombuffer(content(rows, SURVEY_HEAD.size, size), dtype=SURVEY_ROW).copy()
-            table["stopped"][stopped] = 1
+            for run, why in stopped.items():
+                table["stopped"][run] = why
             return Surveyed(table, self._memories.found(), self._memories.shown())
 
-    def _watch(self, rows: int, plan: Plan) -> list[int]:
-        """Kill runs that take too much, until all are over; which ones."""
-        stopped: list[int] = []
+    def _watch(self, rows: int, plan: Plan) -> dict[int, Stopped]:
+        """Kill runs that take too much, until all are over; which ones, and why."""
+        stopped: dict[int, Stopped] = {}
         since, current = monotonic(), 0
         while not self.wait(_LOOK_EVERY, []):
             run, process = _done(rows), self.process
             if run != current:
                 since, current = monotonic(), run
-            late = plan.timeout is not None and monotonic() - since > plan.timeout
+            deadline, ended = plan.deadline(since)
+            flood = self.stored() > plan.room
             # Still the same run: then it is the one whose process was seen.
-            if (late or self.stored() > plan.room) and process and _done(rows) == run:
-                stopped.append(run)
+            if (flood or monotonic() > deadline) and process and _done(rows) == run:
+                with_all = ended is Ended.CUT_OFF and not flood
+                stopped[run] = Stopped.WITH_ALL if with_all else Stopped.FOR_ITSELF
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
         return stopped

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened in processes that the program started: seen while they ran, and not traced.
+"""What was seen while a program ran, and is in no trace: one side is known, nothing confirmed it.
 
-A trace tells of the process that was started by us. So one side is known by its place, the other
-by its thread alone, and nothing has confirmed it.
+A trace tells of the process that was started by us, not of those that it starts; and of some runs
+none could be taken. The side that came later is known by its place, the other by its thread alone.
 """
 
 from eitherway.find.candidates import Candidate, FoundKind
@@ -12,21 +12,26 @@ from eitherway.model.words import NEVER_RETURNED, OP_WORDS, Class, Kind, OpKind,
 from eitherway.symbols.lines import frames_at
 from eitherway.worlds.threads.run import Ran
 
-_REASON = "seen while a process ran that the program started; check that program by itself"
+ELSEWHERE = "seen while a process ran that the program started; check that program by itself"
+NO_TIME = "seen while the program ran; there was no time to look at it in a trace"
 
 
-def finding_of(candidate: Candidate, ran: Ran, program: str) -> Finding:
+def program_of_slot(ran: Ran, slot: int) -> str:
+    """The file that a process of the run was started from; empty when it was forked."""
+    member = ran.members[slot] if slot < len(ran.members) else None
+    return member.program[0] if member is not None and member.program else ""
+
+
+def finding_of(candidate: Candidate, program: str, reason: str) -> Finding:
     """What is known of it."""
     later = candidate.key.side
-    member = ran.members[later.slot] if later.slot < len(ran.members) else None
-    path = member.program[0] if member is not None and member.program else program
     words = OP_WORDS[OpKind(later.op)]
     accesses = candidate.size > 0
     side = FoundOperation(
         actor=f"thread T{candidate.thread}" if candidate.thread else "main thread",
         op=f"{words} of size {candidate.size}" if accesses else f"{words}{NEVER_RETURNED}",
         object="memory" if accesses else "",
-        stack=frames_at(path, [later.place - 1])[0],
+        stack=frames_at(program, [later.place - 1])[0],
     )
     return identified(
         Finding(
@@ -34,7 +39,7 @@ def finding_of(candidate: Candidate, ran: Ran, program: str) -> Finding:
             kind=_KINDS[FoundKind(later.kind)],
             operations=(side,),
             klass=Class.UNJUDGED,
-            reason=_REASON,
+            reason=reason,
             explanation=(_explanation(candidate),),
             sources=(Source("eitherway"),),
         )

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "circles.h"
+#include "bare.h"
+#include "descriptors.h"
+#include "due.h"
+#include "family_memory.h"
+#include "fingerprint.h"
+#include "races.h"
+#include "schedule.h"
+#include "threads.h"
+#include "timers.h"
+
+#define FIRST_LOOK (1u << 14) // quiet decision points until the first look; each later one at twice
+#define ACCESSES 64           // points for which one stands that many plain accesses led to
+#define SHARE 4               // of the points so far, one in so many may be spent on a look
+#define KEPT 64               // states of one look, each at the beginning of a cycle of turns
+
+// Decision points of one turn, in a cycle that gives each thread 2520: so a loop of up to ten
+// operations is where it was at the end of each.
+static const uint32_t lengths[] = {1, 2, 3, 7, 61, 446, 2000};
+#define LENGTHS (sizeof lengths / sizeof *lengths)
+
+bool ew_circles_watched;
+static bool looks;
+static uint64_t quiet, next_look;
+static struct {
+    uint64_t until; // quiet points
+    uint32_t length, left;
+    uint32_t state_count;
+    uint64_t states[KEPT];
+} watch;
+
+void ew_circles_begin(bool look) {
+    looks = look;
+    ew_circles_watched = false;
+    quiet = 0;
+    next_look = FIRST_LOOK;
+}
+
+void ew_circles_disturb(void) {
+    ew_circles_watched = false;
+    quiet = 0;
+    next_look = FIRST_LOOK;
+}
+
+// A point that tells what it is about is at memory or a lock; the others may be anything.
+static bool is_quiet(enum ew_why why) {
+    if (why == EW_WHY_SYNC)
+        return ew_self->about.object;
+    return why != EW_WHY_START && why != EW_WHY_END;
+}
+
+// Others could still change something: then nothing can be said.
+static bool is_apart(void) {
+    return ew_timers_next(false) == EW_NEVER && !ew_descriptors_waited_for() &&
+           !ew_signal_arrived && !ew_handles_signals() && ew_memory_used(&ew_noted) <= 1;
+}
+
+static void begin_look(void) {
+    next_look = 2 * quiet;
+    if (!is_apart())
+        return;
+    watch.until = quiet + quiet / SHARE;
+    watch.length = watch.left = watch.state_count = 0;
+    ew_circles_watched = true;
+}
+
+static void count(enum ew_why why) {
+    quiet += why == EW_WHY_ACCESS && !ew_circles_watched ? ACCESSES : 1;
+    if (UNLIKELY(quiet >= next_look) && !ew_circles_watched)
+        begin_look();
+}
+
+void ew_circles_point(enum ew_why why) {
+    if (LIKELY(!looks))
+        return;
+    if (!is_quiet(why))
+        ew_circles_disturb();
+    else
+        count(why);
+}
+
+// --- in turn
+
+static bool was_here(uint64_t state) {
+    for (uint32_t i = 0; i < watch.state_count; i++)
+        if (watch.states[i] == state)
+            return true;
+    return false;
+}
+
+static void begin_cycle(void) {
+    static struct ew_fingerprint state; // not on the stack, which is part of what is looked at
+    if (quiet >= watch.until || watch.state_count == KEPT || !is_apart() ||
+        !ew_fingerprint(&state)) {
+        ew_circles_watched = false;
+        return;
+    }
+    if (was_here(state.hash))
+        ew_circles_closed();
+    watch.states[watch.state_count++] = state.hash;
+    quiet += state.pages / 8; // which takes about as long as so many points
+}
+
+// The ready thread with the next higher number, or the first.
+static struct ew_thread *next_in_turn(uint32_t after, bool *first) {
+    uint32_t count;
+    struct ew_thread *const *ready = ew_ready(&count), *best = NULL, *lowest = ready[0];
+    for (uint32_t i = 0; i < count; i++) {
+        struct ew_thread *thread = ready[i];
+        if (thread->id < lowest->id)
+            lowest = thread;
+        if (thread->id > after && (!best || thread->id < best->id))
+            best = thread;
+    }
+    *first = !best;
+    return best ? best : lowest;
+}
+
+struct ew_thread *ew_circles_next(enum ew_why why) {
+    bool round = false;
+    if (ew_self->state == EW_READY && why != EW_WHY_YIELD && watch.left) {
+        watch.left--;
+        return ew_self;
+    }
+    struct ew_thread *next = next_in_turn(ew_self->id, &round);
+    if (round)
+        watch.length = (watch.length + 1) % LENGTHS;
+    if (round && watch.length == 0)
+        begin_cycle();
+    watch.left = lengths[watch.length] - 1;
+    return next;
+}
+
+// --- the end
+
+_Noreturn void ew_circles_closed(void) {
+    static char words[] = "eitherway: hang: the program goes round in circles\n";
+    ew_schedule_note(EW_SWITCH_CIRCLE, ew_self->id);
+    ew_hung();
+    ew_say(&(struct iovec){words, sizeof words - 1}, 1);
+    ew_end(EW_BARE_STATUS);
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that can be written to, but for our own and what lies below the stacks in use; registers
+// are on the stacks, of the running thread too. Of time, only how long threads still wait: moments
+// must not stand on stacks.
+#include "fingerprint.h"
+#include "hashes.h"
+#include "own_memory.h"
+#include "shadow.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PAGE 4096ul
+#define THREADS_MAX 256
+#define PAGES_MAX (1ul << 18)
+
+struct range {
+    uintptr_t from, to;
+};
+
+static struct {
+    struct range skipped[THREADS_MAX + 4];
+    uint32_t count;
+    const char *first_stack; // where the first thread's ends
+    uint64_t hash, pages;
+    bool unknown;
+} all;
+
+static void add(uint64_t word) {
+    all.hash = ew_splitmix(all.hash ^ word);
+}
+
+static void skip(const void *from, const void *to) {
+    all.skipped[all.count++] = (struct range){(uintptr_t)from, (uintptr_t)to};
+}
+
+// --- memory
+
+// Four sums side by side: one alone would wait for each multiplication.
+static void add_bytes(const char *at, size_t size) {
+    uint64_t sums[4] = {(uintptr_t)at, 1, 2, 3}, words[4];
+    for (; size >= sizeof words; at += sizeof words, size -= sizeof words) {
+        memcpy(words, at, sizeof words);
+        for (int i = 0; i < 4; i++)
+            sums[i] = ew_hash_word(sums[i], words[i]);
+    }
+    add(ew_hash_bytes(sums[0], at, size) ^ ew_splitmix(sums[1]));
+    add(sums[2] ^ ew_splitmix(sums[3]));
+}
+
+static const struct range *first_skipped(uintptr_t from, uintptr_t to) {
+    const struct range *first = NULL;
+    for (uint32_t i = 0; i < all.count; i++) {
+        const struct range *one = &all.skipped[i];
+        if (one->from < to && one->to > from && (!first || one->from < first->from))
+            first = one;
+    }
+    return first;
+}
+
+static void add_page(uintptr_t page) {
+    uintptr_t from = page, to = page + PAGE;
+    all.pages++;
+    for (const struct range *hole; from < to && (hole = first_skipped(from, to));) {
+        if (hole->from > from)
+            add_bytes((const char *)from, hole->from - from);
+        from = hole->to < to ? hole->to : to;
+    }
+    if (from < to)
+        add_bytes((const char *)from, to - from);
+}
+
+// Of a mapping only what is there; the rest is as it was mapped.
+#define AT_ONCE 512
+#define IS_THERE (3ul << 62)
+
+static void add_mapping(uintptr_t from, uintptr_t to, int pagemap) {
+    static uint64_t entries[AT_ONCE];
+    while (from < to && all.pages < PAGES_MAX) {
+        size_t count = (to - from) / PAGE < AT_ONCE ? (to - from) / PAGE : AT_ONCE;
+        long offset = (long)(from / PAGE * sizeof *entries);
+        long got = raw6(SYS_pread64, pagemap, (long)entries, (long)(count * sizeof *entries),
+                        offset, 0, 0);
+        all.unknown |= got != (long)(count * sizeof *entries);
+        for (size_t i = 0; i < count && !all.unknown; i++)
+            if (entries[i] & IS_THERE)
+                add_page(from + i * PAGE);
+        from += count * PAGE;
+    }
+}
+
+static bool is_ours(uintptr_t address) {
+    return (address >= 1ul << 40 && address < 1ul << 41) ||
+           (address >= 1ul << 44 && address < EW_SHADOW_BASE + EW_SHADOW_SIZE);
+}
+
+// What lies below the first thread's stack pointer is as far as its mapping goes.
+static void take_mapping(uintptr_t from, uintptr_t to, const char *access, int pagemap) {
+    uintptr_t stack = (uintptr_t)all.first_stack;
+    if (access[1] != 'w' || access[0] != 'r' || is_ours(from))
+        return;
+    all.unknown |= access[3] == 's';
+    add_mapping(stack >= from && stack < to ? stack & ~(PAGE - 1) : from, to, pagemap);
+}
+
+// --- /proc/self/maps: FROM-TO rwxp ...
+
+static const char *hexadecimal(const char *at, uintptr_t *value) {
+    for (*value = 0; (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'f'); at++)
+        *value = *value << 4 | (uintptr_t)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
+    return at;
+}
+
+static void take_line(const char *line, int pagemap) {
+    uintptr_t from, to;
+    const char *at = hexadecimal(line, &from);
+    at = hexadecimal(at + (*at == '-'), &to);
+    take_mapping(from, to, at + 1, pagemap);
+}
+
+#define LINE 512 // of which only the beginning counts
+static void take_lines(int maps, int pagemap) {
+    static char text[PAGE], line[LINE];
+    size_t length = 0;
+    long got;
+    while ((got = raw3(SYS_read, maps, (long)text, sizeof text)) > 0)
+        for (long i = 0; i < got; i++) {
+            if (text[i] != '\n') {
+                line[length < LINE - 1 ? length++ : length] = text[i];
+                continue;
+            }
+            line[length] = 0;
+            take_line(line, pagemap);
+            length = 0;
+        }
+    all.unknown |= got < 0;
+}
+
+static void add_memory(void) {
+    long maps = raw3(SYS_open, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+    long pagemap = raw3(SYS_open, (long)"/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+    if (maps < 0 || pagemap < 0)
+        all.unknown = true;
+    else
+        take_lines((int)maps, (int)pagemap);
+    raw1(SYS_close, maps);
+    raw1(SYS_close, pagemap);
+}
+
+// --- threads
+
+static void add_thread(const struct ew_thread *thread, const char *sp) {
+    add((uint64_t)thread->id << 8 | (uint64_t)thread->state << 4 |
+        (uint64_t)thread->timed_out << 1 | thread->woken);
+    add(thread->state == EW_BLOCKED ? (uintptr_t)thread->waits_for : 0);
+    add((uintptr_t)sp);
+    if (thread->state == EW_BLOCKED)
+        add(thread->deadline == EW_NEVER ? 0 : (uint64_t)(thread->deadline - ew_elapsed()));
+    if (thread->state == EW_BLOCKED && thread->wait_previous)
+        add(thread->wait_previous->id);
+    if (thread->specific)
+        add_bytes((const char *)thread->specific, PTHREAD_KEYS_MAX * sizeof *thread->specific);
+    if (thread->life.first)
+        all.first_stack = sp;
+    else if (thread->stack && sp > thread->stack && sp < thread->stack + thread->stack_size)
+        skip(thread->stack, sp);
+    all.unknown |= thread->life.attention;
+}
+
+static void add_threads(const char *own_sp) {
+    add(ew_self->id);
+    for (uint32_t i = 0; i < ew_thread_count(); i++) {
+        const struct ew_thread *thread = ew_thread_at(i);
+        const char *sp = thread == ew_self ? own_sp : thread->sp;
+        add_thread(thread, thread->life.sleep.program_sp ? thread->life.sleep.program_sp : sp);
+    }
+}
+
+// Where the kernel tells on which processor the carrier runs; newer than some C libraries.
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned __rseq_size __attribute__((weak));
+#define RSEQ_LEAST 32
+
+static void skip_what_the_kernel_writes(void) {
+    if (!&__rseq_offset || !&__rseq_size)
+        return;
+    const struct ew_thread *first = ew_thread_with(0);
+    all.unknown |= !first;
+    const char *area = (const char *)(first ? first->fs : 0) + __rseq_offset;
+    skip(area, area + (__rseq_size > RSEQ_LEAST ? __rseq_size : RSEQ_LEAST));
+}
+
+__attribute__((used)) static void take(const char *sp) {
+    all.count = 0;
+    all.hash = all.pages = 0;
+    all.first_stack = NULL;
+    all.unknown = ew_thread_count() > THREADS_MAX;
+    if (all.unknown)
+        return;
+    skip(ew_own_data, ew_own_data_end);
+    skip(ew_own_bss, ew_own_bss_end);
+    skip_what_the_kernel_writes();
+    add_threads(sp);
+    add_memory();
+    all.unknown |= all.pages >= PAGES_MAX;
+}
+
+bool ew_fingerprint(struct ew_fingerprint *result) {
+    ew_with_registers(take);
+    *result = (struct ew_fingerprint){all.hash, all.pages};
+    return !all.unknown;
+}

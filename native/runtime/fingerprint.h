@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that a program has, in a number: two moments of one run with the same are the same state.
+#ifndef EITHERWAY_FINGERPRINT_H
+#define EITHERWAY_FINGERPRINT_H
+
+#include "runtime.h"
+
+struct ew_fingerprint {
+    uint64_t hash;
+    uint64_t pages; // that were looked at
+};
+
+// False when there is no telling: memory is shared with others, or there is too much to look at.
+bool ew_fingerprint(struct ew_fingerprint *result);
+
+#endif
