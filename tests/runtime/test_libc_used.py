@@ -25,6 +25,7 @@ USED = {
     "pthread_getattr_default_np": "how large a stack is, when nobody says",
     "posix_spawnattr_* posix_spawn_file_actions_*": "how a shell is started: system and popen",
     "sched_get_priority_* __sched_cpucount __sysconf": "constants of the machine",
+    "__rseq_offset __rseq_size": "where the kernel writes on which processor we run",
     "inet_pton": "of a text that was given",
     "_ZSt15get_new_handlerv _ZSt17__throw_bad_allocv": "operator new, where libstdc++ is",
     "_GLOBAL_OFFSET_TABLE_ __start_* __stop_* __executable_start etext": "the linker's",
