@@ -26,6 +26,8 @@ int main(int count, char **arguments) {
     pthread_create(&two, NULL, come, (void *)2);
     pthread_join(one, NULL);
     pthread_join(two, NULL);
+    while (strcmp(how, "never") == 0)
+        compute();
     if (strcmp(how, "always") == 0)
         return 3;
     if (strcmp(how, "early") == 0)
