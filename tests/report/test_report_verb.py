@@ -229,3 +229,54 @@ def test_a_report_that_cannot_be_is_refused_before_the_work(
 ) -> None:
     done = report("threads.json", *args)
     assert (done.returncode, message in done.stderr) == (64, True), done.stderr
+
+
+# --- logs of other tools
+
+LOGS = ROOT / "tests" / "logs" / "samples"
+
+
+def test_logs_and_documents_are_one_list(report: Report) -> None:
+    names = [str(path) for path in sorted(LOGS.iterdir())]
+    done = report("threads.json", *names, "--json", "-")
+    assert done.returncode == 1, done.stderr
+    document = json.loads(done.stdout)
+    by_tools = [{source["tool"] for source in one["sources"]} for one in document["findings"]]
+    assert {"ThreadSanitizer", "Helgrind", "DRD"} in by_tools
+    assert {"Go race detector"} in by_tools
+    assert {"KCSAN"} in by_tools
+    assert {"eitherway"} in by_tools
+    assert f"{LOGS}/go.log: reports: 2 of Go race detector" in document["summary"]["notes"]
+
+
+def test_a_log_comes_through_standard_input(report: Report) -> None:
+    done = report("-", stdin=(LOGS / "tsan-gcc.log").read_text("utf-8"))
+    assert done.returncode == 1
+    assert "standard input: reports: 5 of ThreadSanitizer" in done.stdout
+
+
+def test_what_cannot_be_read_does_not_cost_the_rest(report: Report, tmp_path: Path) -> None:
+    (tmp_path / "noise.txt").write_text("nothing\n", encoding="utf-8")
+    done = report("noise.txt", "threads.json")
+    assert done.returncode == 65
+    assert "WARNING: EitherWay: data race" in done.stdout
+    assert "noise.txt has 1 lines, and no report of ThreadSanitizer" in done.stderr
+    assert "--allow-clean" in done.stderr
+    done = report("noise.txt", "threads.json", "--allow-clean")
+    assert done.returncode == 1
+    assert "noise.txt: reports: none" in done.stdout
+
+
+def test_nothing_a_log_says_is_obeyed(report: Report, tmp_path: Path) -> None:
+    evil = "\x1b]0;owned\x07</script>"
+    (tmp_path / "evil.log").write_text(
+        "WARNING: ThreadSanitizer: data race (pid=1)\n  Write of size 4 at 0x1 by thread T1:\n"
+        f"    #0 {evil} /{evil}/x.c:1 (x+0x1)\n",
+        encoding="utf-8",
+    )
+    done = report("evil.log", "--report", "html=page.html")
+    assert done.returncode == 1, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "\\x1b]0;owned" in done.stdout
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert page.count("</script>") == 2

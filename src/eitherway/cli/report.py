@@ -4,13 +4,14 @@
 import argparse
 
 from eitherway.cli import arguments, findings_list, output
+from eitherway.cli.inputs import Inputs
 from eitherway.errors import Exit, UsageError
-from eitherway.findings.document import load
-from eitherway.model.finding import Document
+from eitherway.findings.agreeing import agreed
+from eitherway.findings.merge import merged
 from eitherway.model.text import printable
 from eitherway.report import REPORTS, report
 
-HELP = "merge saved findings and show them"
+HELP = "merge saved findings and logs of other tools, and show them"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="FILE",
         type=arguments.file_name,
-        help="findings written with --json ('-': stdin)",
+        help="findings written with --json, or logs of other tools ('-': stdin)",
     )
     parser.add_argument(
         "--trace",
@@ -30,6 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--incomplete", action="store_true", help="of a trace that was broken off, what is whole"
+    )
+    parser.add_argument(
+        "--allow-clean",
+        action="store_true",
+        help="accept logs in which there is no report of any tool",
     )
     parser.add_argument(
         "--format", choices=tuple(REPORTS), default="text", help="form of the report"
@@ -54,10 +60,12 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(
             f"--format {args.format} is not alone on standard output; drop one, or add --output"
         )
-    documents = [load(name) for name in args.files]
-    findings = (finding for document in documents for finding in document.findings)
-    result = findings_list.result_of(plan, findings, _notes(documents))
+    inputs = Inputs(args.files, allow_clean=args.allow_clean)
+    findings = agreed(merged(inputs.findings()))
+    result = findings_list.result_of(plan, findings, inputs.notes)
     findings_list.deliver(plan, result, lambda: _show(args, plan, result))
+    for problem in inputs.problems:
+        raise problem
     return result.exit_code
 
 
@@ -66,6 +74,8 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError("give files of findings, or --trace DIR")
     if args.incomplete and not args.trace:
         raise UsageError("--incomplete is about traces; findings are whole")
+    if args.allow_clean and args.trace:
+        raise UsageError("--allow-clean is about logs; --trace reads none")
     if args.files.count("-") > 1:
         raise UsageError("standard input ('-') can be read only once")
     output.check_target(args.output)
@@ -92,8 +102,3 @@ def _show(args: argparse.Namespace, plan: findings_list.Plan, result: findings_l
     if args.output != "-":
         again = f"; next: eitherway report {args.output}" if args.format == "json" else ""
         output.say(f"wrote {args.output}{again}")
-
-
-def _notes(documents: list[Document]) -> list[str]:
-    """The notes of all documents, each once."""
-    return list(dict.fromkeys(note for document in documents for note in document.summary.notes))

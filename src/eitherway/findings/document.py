@@ -10,6 +10,8 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader, FileIO
+from typing import Any
 
 from eitherway.errors import BadInput, Unavailable
 from eitherway.model.document import NewerFormatError, read_document
@@ -24,18 +26,25 @@ _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # a pipe must 
 
 def load(source: str) -> Document:
     """The document in this file; `-` is standard input."""
+    with opened(source) as stream:
+        return load_from(stream, source)
+
+
+def load_from(stream: "BufferedReader[Any]", source: str) -> Document:
+    """The document in what was opened; `source` is its name."""
     try:
         with _without_collecting():
-            return read_document(read_bytes(source))
+            return read_document(_read(stream, source))
     except ShapeError as error:
         upgrade = isinstance(error, NewerFormatError)
         raise BadInput(
-            f"{_name(source)} is not a findings document"
+            f"{name_of(source)} is not a findings document"
             f"{' that this version knows' if upgrade else ''}: {error}",
             fix="pip install --upgrade eitherway" if upgrade else _WRITES_ONE,
         ) from None
     except MemoryError:
-        raise Unavailable(f"{_name(source)} does not fit into the memory of this machine") from None
+        what = f"{name_of(source)} does not fit into the memory of this machine"
+        raise Unavailable(what) from None
 
 
 _WRITES_ONE = "eitherway races --json FILE writes one"
@@ -53,19 +62,29 @@ def _without_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def read_bytes(source: str) -> bytes:
-    """The content of a file that the user named, `-` for standard input."""
-    if source == "-":
-        return _whole(_STDIN, source)
+@contextmanager
+def opened(source: str) -> Iterator["BufferedReader[Any]"]:
+    """What the user named, `-` for standard input, if it has an end."""
     try:
-        descriptor = os.open(source, _OPEN)
+        descriptor = os.dup(_STDIN) if source == "-" else os.open(source, _OPEN)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise _unreadable(source, error) from None
     try:
-        os.set_blocking(descriptor, True)
-        return _whole(descriptor, source)
+        _refuse_endless(os.fstat(descriptor), descriptor, source)
+        if source != "-":
+            os.set_blocking(descriptor, True)
+        with BufferedReader(FileIO(descriptor, closefd=False), _AT_ONCE) as stream:
+            yield stream
+    except OSError as error:
+        raise _unreadable(source, error) from None
     finally:
         os.close(descriptor)
+
+
+def read_bytes(source: str) -> bytes:
+    """The content of a file that the user named, `-` for standard input."""
+    with opened(source) as stream:
+        return _read(stream, source)
 
 
 def read_text(source: str) -> str:
@@ -77,18 +96,6 @@ def read_text(source: str) -> str:
         raise BadInput(f"{source}:{line}: is not UTF-8 text") from None
 
 
-def _whole(descriptor: int, source: str) -> bytes:
-    """All bytes, of what has an end."""
-    try:
-        status = os.fstat(descriptor)
-        _refuse_endless(status, descriptor, source)
-        if status.st_size > LARGEST:
-            raise _too_large(source)
-        return _read(descriptor, source)
-    except OSError as error:
-        raise _unreadable(source, error) from None
-
-
 def _refuse_endless(status: os.stat_result, descriptor: int, source: str) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise _unreadable(source, "Is a directory")
@@ -98,10 +105,13 @@ def _refuse_endless(status: os.stat_result, descriptor: int, source: str) -> Non
         raise _unreadable(source, "Is a device")
 
 
-def _read(descriptor: int, source: str) -> bytes:
+def _read(stream: "BufferedReader[Any]", source: str) -> bytes:
+    """All of it, up to the largest that there may be."""
+    if os.fstat(stream.fileno()).st_size > LARGEST:
+        raise _too_large(source)
     parts: list[bytes] = []
     length = 0
-    while part := os.read(descriptor, _AT_ONCE):
+    while part := stream.read1(_AT_ONCE):
         parts.append(part)
         length += len(part)
         if length > LARGEST:
@@ -115,8 +125,9 @@ def _too_large(source: str) -> BadInput:
 
 def _unreadable(source: str, why: str | Exception) -> BadInput:
     what = why.strerror if isinstance(why, OSError) else why
-    return BadInput(f"{_name(source)} cannot be read: {what}")
+    return BadInput(f"{name_of(source)} cannot be read: {what}")
 
 
-def _name(source: str) -> str:
+def name_of(source: str) -> str:
+    """For people."""
     return "standard input" if source == "-" else source

@@ -32,10 +32,15 @@ def merge(one: Finding, other: Finding) -> Finding:
             f"{one.id} is {_described(one)} in one place and {_described(other)} in another; "
             "an id is made from both, so not all of them come from EitherWay"
         )
+    return absorbed(*_telling(one, other))
+
+
+def absorbed(whole: Finding, part: Finding) -> Finding:
+    """The first as it is, with the sources and times of another that tells the same in part."""
     return replace(
-        _telling(one, other),
-        sources=tuple(sorted({*one.sources, *other.sources}, key=lambda s: (s.tool, s.file))),
-        seen=_seen(one.seen, other.seen),
+        whole,
+        sources=tuple(sorted({*whole.sources, *part.sources}, key=lambda s: (s.tool, s.file))),
+        seen=_seen(whole.seen, part.seen),
     )
 
 
@@ -54,15 +59,15 @@ def _alone(finding: Finding) -> Finding:
     return finding if sources == finding.sources else replace(finding, sources=sources)
 
 
-def _telling(one: Finding, other: Finding) -> Finding:
-    """The one with the worse class; then the one that more was tried on or that says more.
+def _telling(one: Finding, other: Finding) -> tuple[Finding, Finding]:
+    """First the one with the worse class; then the one that more was tried on or that says more.
 
     The last key is the whole content: a choice by position would depend on the order of the runs.
     """
     first, second = _rank(one), _rank(other)
-    if first == second:
+    if first == second and _bare(one) != _bare(other):  # most often they are the same
         first, second = _content(one), _content(other)
-    return one if first >= second else other
+    return (one, other) if first >= second else (other, one)
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
@@ -77,8 +82,11 @@ def _rank(finding: Finding) -> tuple[object, ...]:
 
 
 def _content(finding: Finding) -> tuple[object, ...]:
-    bare = replace(finding, sources=(), seen=Seen())
-    return (json.dumps(finding_to_json(bare), sort_keys=True),)
+    return (json.dumps(finding_to_json(_bare(finding)), sort_keys=True),)
+
+
+def _bare(finding: Finding) -> Finding:
+    return replace(finding, sources=(), seen=Seen())
 
 
 def _seen(one: Seen, other: Seen) -> Seen:

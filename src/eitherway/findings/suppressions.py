@@ -44,16 +44,16 @@ _RACES = frozenset(
         Kind.LOST_WAKEUP,
     }
 )
-# Thread leaks and unsafe signal handlers are no findings of ours yet: such lines match nothing.
+# Thread leaks and unsafe signal handlers come out of logs of other tools alone.
 # Failures and hangs are not suppressed by any: they say what happened, not what might be a race.
 _KINDS: dict[Type, frozenset[Kind]] = {
     Type.RACE: _RACES,
     Type.RACE_TOP: _RACES,
     Type.CALLED_FROM_LIB: _RACES,
     Type.MUTEX: frozenset({Kind.LOCK_MISUSE}),
-    Type.THREAD: frozenset(),
+    Type.THREAD: frozenset({Kind.THREAD_LEAK}),
     Type.DEADLOCK: frozenset({Kind.DEADLOCK}),
-    Type.SIGNAL: frozenset(),
+    Type.SIGNAL: frozenset({Kind.SIGNAL_MISUSE}),
 }
 
 

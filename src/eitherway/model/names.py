@@ -50,7 +50,7 @@ _LIBRARY_FILE = re.compile(
     r"|(?:^|/)compiler-rt/lib/|(?:^|/)libstdc\+\+-v3/|(?:^|/)sysdeps/"
 )
 _LIBRARY_NAME = re.compile(
-    r"^(?:std|__gnu_cxx|__cxxabiv1|__gnu_debug)::|^__kmpc?_|^__cxa_|^GOMP_"
+    r"^(?:std|__gnu_cxx|__cxxabiv1|__gnu_debug)::|^__gthread_|^__kmpc?_|^__cxa_|^GOMP_"
     r"|^operator (?:new|delete)\b"
 )
 _RUNTIME_NAME = re.compile(r"^__(?:tsan|interceptor|sanitizer|eitherway|libc|GI|pthread)_")

@@ -29,6 +29,8 @@ class Kind(StrEnum):
     LOST_WAKEUP = "lost-wakeup"
     LOCK_MISUSE = "lock-misuse"
     MEMORY_ERROR = "memory-error"
+    THREAD_LEAK = "thread-leak"
+    SIGNAL_MISUSE = "signal-misuse"
     HANG = "hang"
     FAILURE = "failure"
 

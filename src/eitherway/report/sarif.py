@@ -37,6 +37,8 @@ _WHAT = {
     Kind.LOST_WAKEUP: "A wake-up that can come before the wait it is meant for.",
     Kind.LOCK_MISUSE: "A lock that is used as locks must not be.",
     Kind.MEMORY_ERROR: "Memory that is used, or given back, after it was given back.",
+    Kind.THREAD_LEAK: "A thread that nobody waits for, and that is not detached.",
+    Kind.SIGNAL_MISUSE: "A handler of a signal that does what handlers must not do.",
     Kind.HANG: "A run that did not end in the time it was given.",
     Kind.FAILURE: "A failure that depends on the order in which things happen.",
 }

@@ -10,6 +10,7 @@ from typing import Any
 from eitherway import __version__
 from eitherway.model.finding import Excerpt, Finding, FoundOperation, Frame, Summary
 from eitherway.model.history import History, Moment
+from eitherway.model.names import in_library
 from eitherway.model.text import printable
 from eitherway.model.words import Class
 from eitherway.report import words
@@ -65,6 +66,7 @@ class _Tables:
             frame.column,
             self.text(_module(frame)),
             int(frame.inlined),
+            int(in_library(frame)),
         )
         return self.frames.setdefault(row, len(self.frames))
 

@@ -18,6 +18,8 @@ TITLES = {
     Kind.LOST_WAKEUP: "lost wake-up",
     Kind.LOCK_MISUSE: "misuse of a lock",
     Kind.MEMORY_ERROR: "memory error",
+    Kind.THREAD_LEAK: "thread leak",
+    Kind.SIGNAL_MISUSE: "unsafe work in a signal handler",
     Kind.HANG: "hang",
     Kind.FAILURE: "order-dependent failure",
 }

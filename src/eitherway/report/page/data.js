@@ -36,8 +36,8 @@ function place(element, left, top, width) {
 }
 
 function frameOf(number) {
-  const [fn, file, line, column, module, inlined] = DATA.frames[number];
-  return { fn: T(fn), file: T(file), line, column, module: T(module), inlined: !!inlined };
+  const [fn, file, line, column, module, inlined, library] = DATA.frames[number];
+  return { fn: T(fn), file: T(file), line, column, module: T(module), inlined: !!inlined, library: !!library };
 }
 
 const baseName = (path) => path.slice(path.lastIndexOf("/") + 1);

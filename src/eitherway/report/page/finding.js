@@ -56,20 +56,36 @@ function more(finding, title, stack) {
   return el("details", { class: "more" }, el("summary", {}, title), frames(finding, stack, false));
 }
 
-/** A stack; the first frame that has source lines shows them. */
+/** A stack; the first frame that has source lines shows them, and frames of libraries are folded. */
 function frames(finding, number, open) {
-  const stack = DATA.stacks[number];
+  const stack = DATA.stacks[number].map((id, depth) => ({ ...frameOf(id), depth }));
   if (!stack.length) return el("p", { class: "frame" }, "the stack is not known");
-  let first = open;
-  return el("ol", { class: "frames" }, stack.map((id, depth) => {
-    const frame = frameOf(id);
-    const lines = codeAround(finding, frame);
-    const row = frameRow(frame, depth);
-    if (!lines) return el("li", {}, el("div", { class: `frame plain${frame.file ? "" : " library"}` }, row));
-    const opened = first;
-    first = false;
-    return el("li", {}, el("details", { open: opened ? "" : undefined }, el("summary", { class: "frame" }, row), lines));
-  }));
+  const shown = stack.find((frame) => codeAround(finding, frame));
+  const items = runs(stack).map((run) => run.length > 1 && run[0].library
+    ? el("li", { class: "library" }, el("details", {}, el("summary", { class: "frame" }, frameCount(run)), el("ol", { class: "frames" }, run.map((frame) => frameItem(finding, frame, false)))))
+    : run.map((frame) => frameItem(finding, frame, open && frame === shown)));
+  return el("ol", { class: "frames" }, items);
+}
+
+/** Frames one after the other that are all of libraries, or all of the program. */
+function runs(stack) {
+  const found = [];
+  for (const frame of stack) {
+    const last = found[found.length - 1];
+    if (last && last[0].library === frame.library) last.push(frame);
+    else found.push([frame]);
+  }
+  return found;
+}
+
+function frameCount(run) {
+  return [el("span", { class: "n" }, run[0].depth), el("span", { class: "fn" }, `${run.length} frames of libraries`)];
+}
+
+function frameItem(finding, frame, open) {
+  const lines = codeAround(finding, frame), row = frameRow(frame, frame.depth);
+  if (!lines) return el("li", { class: frame.library ? "library" : "" }, el("div", { class: "frame plain" }, row));
+  return el("li", {}, el("details", { open: open ? "" : undefined }, el("summary", { class: "frame" }, row), lines));
 }
 
 function frameRow(frame, depth) {

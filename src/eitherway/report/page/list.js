@@ -49,7 +49,7 @@ function row(at) {
   const finding = FINDINGS[state.shown[at]];
   const element = el("div", { class: "row", role: "option", id: finding.id, "aria-selected": String(at === state.at), "aria-posinset": at + 1, "aria-setsize": state.shown.length, onclick: () => choose(at) },
     el("div", { class: "top" },
-      el("span", { class: "what" }, T(finding.title), finding.about ? [" ", el("code", {}, T(finding.about))] : null),
+      el("span", { class: "what" }, T(finding.title).replace(/ \(.*\)$/, ""), finding.about ? [" ", el("code", {}, T(finding.about))] : null),
       finding.new ? el("span", { class: "fresh" }, "new") : null),
     el("div", { class: "top" }, el("span", { class: "where" }, T(finding.functions) || finding.id), klassChip(finding.class)));
   element.style.top = `${at * ROW}px`;
