@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -107,11 +107,12 @@ class Plan:
     write_baseline: str
     reports: tuple[Target, ...] = ()
     sources: Sources = field(default_factory=Sources)
+    quiet: bool = False  # standard output is for something else yet
 
     @property
     def takes_stdout(self) -> bool:
         """Whether a document or report is to be on standard output, and nothing else."""
-        return STDOUT in (self.json, *(file for _, file in self.reports))
+        return self.quiet or STDOUT in (self.json, *(file for _, file in self.reports))
 
 
 def plan_of(args: argparse.Namespace) -> Plan:
@@ -149,11 +150,19 @@ class Result:
     exit_code: int
 
 
-def result_of(plan: Plan, findings: Iterable[Finding], notes: Sequence[str] = ()) -> Result:
-    """Merge, suppress, compare with the baseline."""
+def result_of(
+    plan: Plan,
+    findings: Iterable[Finding],
+    notes: Sequence[str] = (),
+    *,
+    gone: Sequence[str] | None = None,
+) -> Result:
+    """Merge, suppress, compare with the baseline; `gone` where it is known by other means."""
     sieved = suppressions.sieve(merged(findings), plan.suppressions)
     kept = with_code(sieved.kept, plan.sources)
     comparison = baselines.compare(kept, plan.known)
+    if gone is not None:
+        comparison = replace(comparison, gone=tuple(gone))
     new = set() if plan.write_baseline else set(comparison.new)  # what is written is known
     summary = summarized(
         kept,

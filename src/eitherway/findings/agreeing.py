@@ -7,7 +7,7 @@ world, kind and sides, and more besides, and if there is only one that it can be
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from eitherway.findings.merge import absorbed
@@ -55,17 +55,22 @@ def _is_part(whole: str, part: str) -> bool:
 
 def agreed(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The list, with what other tools say less of put to what it is."""
-    every = list(findings)
-    said = {finding.id: _Said.by(finding) for finding in every}
+    every = tuple(findings)
+    kept = {finding.id: finding for finding in every}
+    for part, whole in wholes(every).items():
+        kept[whole] = absorbed(kept[whole], kept.pop(part))
+    return tuple(kept.values())
+
+
+def wholes(findings: Sequence[Finding]) -> dict[str, str]:
+    """For each finding that says less than exactly one other, the id of that one."""
+    said = {finding.id: _Said.by(finding) for finding in findings}
     by_side: defaultdict[str, list[Finding]] = defaultdict(list)
-    for finding in every:
+    for finding in findings:
         for side in said[finding.id].sides:
             by_side[side].append(finding)
-    kept = {finding.id: finding for finding in every}
-    for finding in every:
-        if (whole := _whole_of(finding, said, by_side)) is not None:
-            kept[whole] = absorbed(kept[whole], kept.pop(finding.id))
-    return tuple(kept.values())
+    found = {finding.id: _whole_of(finding, said, by_side) for finding in findings}
+    return {part: whole for part, whole in found.items() if whole is not None}
 
 
 def _whole_of(
