@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What others may ask about a thread or wish of it: its stack, name, priority and processors.
+// What others may ask about a thread or wish of it: its stack, name and processors.
 //
-// On one carrier priorities and processors mean nothing; what the program sets is checked as the
-// kernel would check it, and told again when asked.
+// On one carrier processors mean nothing; what the program sets is checked as the kernel would
+// check it, and told again when asked.
 #include "input.h"
 #include "threads.h"
 
@@ -12,55 +12,6 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
-
-// --- priorities
-
-static bool is_policy(int policy) {
-    return policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE ||
-           policy == SCHED_FIFO || policy == SCHED_RR;
-}
-
-static bool is_realtime(int policy) {
-    return policy == SCHED_FIFO || policy == SCHED_RR;
-}
-
-static bool may_have(int priority) {
-    struct {
-        uint64_t soft, hard;
-    } limit = {0, 0};
-    raw6(SYS_prlimit64, 0, 14 /* RLIMIT_RTPRIO */, 0, (long)&limit, 0, 0);
-    return raw1(SYS_geteuid, 0) == 0 || (uint64_t)priority <= limit.soft;
-}
-
-static int set_priority(struct ew_thread *thread, int policy, int priority) {
-    if (!is_policy(policy) || priority < raw1(SYS_sched_get_priority_min, policy) ||
-        priority > raw1(SYS_sched_get_priority_max, policy))
-        return EINVAL;
-    if (is_realtime(policy) && !may_have(priority))
-        return EPERM;
-    thread->life.policy = policy;
-    thread->life.priority = priority;
-    return 0;
-}
-
-EW_EXPORT int pthread_setschedparam(pthread_t handle, int policy, const struct sched_param *wish) {
-    struct ew_thread *thread = ew_thread_of(handle);
-    return thread ? set_priority(thread, policy, wish->sched_priority) : ESRCH;
-}
-
-EW_EXPORT int pthread_setschedprio(pthread_t handle, int priority) {
-    struct ew_thread *thread = ew_thread_of(handle);
-    return thread ? set_priority(thread, thread->life.policy, priority) : ESRCH;
-}
-
-EW_EXPORT int pthread_getschedparam(pthread_t handle, int *policy, struct sched_param *result) {
-    struct ew_thread *thread = ew_thread_of(handle);
-    if (!thread)
-        return ESRCH;
-    *policy = thread->life.policy;
-    result->sched_priority = thread->life.priority;
-    return 0;
-}
 
 // --- processors
 
@@ -122,7 +73,8 @@ EW_EXPORT int sched_setaffinity(pid_t number, size_t size, const cpu_set_t *wish
     struct ew_thread *thread = ew_thread_numbered(number);
     if (thread)
         return (int)ew_result(-set_affinity(thread, size, wish));
-    return (int)ew_result(raw3(SYS_sched_setaffinity, number, (long)size, (long)wish));
+    return (int)ew_result(
+        ew_input_call(SYS_sched_setaffinity, number, (long)size, (long)wish, 0, 0, 0));
 }
 
 EW_EXPORT int sched_getaffinity(pid_t number, size_t size, cpu_set_t *result) {
@@ -130,8 +82,10 @@ EW_EXPORT int sched_getaffinity(pid_t number, size_t size, cpu_set_t *result) {
     if (thread)
         return (int)ew_result(-get_affinity(thread, size, result));
     memset(result, 0, size);
-    long error = raw3(SYS_sched_getaffinity, number, (long)size, (long)result);
-    return (int)ew_result(error < 0 ? error : 0);
+    long got = ew_input_call(SYS_sched_getaffinity, number, (long)size, (long)result, 0, 0, 0);
+    if (got > 0)
+        ew_input(EW_INPUT_DATA, result, (size_t)got, size);
+    return (int)ew_result(got < 0 ? got : 0);
 }
 
 // The first processor that it may use: an answer that does not change from run to run.
@@ -145,9 +99,10 @@ EW_EXPORT int sched_getcpu(void) {
 }
 
 EW_EXPORT int pthread_getcpuclockid(pthread_t handle, clockid_t *clock) {
-    if (!ew_thread_of(handle))
+    const struct ew_thread *thread = ew_thread_of(handle);
+    if (!thread)
         return ESRCH;
-    *clock = CLOCK_THREAD_CPUTIME_ID; // the carrier's: green threads have no time of their own
+    *clock = ew_clock_of_thread(ew_thread_number(thread));
     return 0;
 }
 
@@ -244,7 +199,7 @@ static int take_priority(struct ew_thread *thread, const pthread_attr_t *attribu
         return 0;
     pthread_attr_getschedpolicy(attributes, &policy);
     pthread_attr_getschedparam(attributes, &wish);
-    return set_priority(thread, policy, wish.sched_priority);
+    return ew_priority_set(thread, policy, wish.sched_priority);
 }
 
 static int take_affinity(struct ew_thread *thread, const pthread_attr_t *attributes) {

@@ -67,10 +67,23 @@ static bool is_monotonic(clockid_t clock) {
 }
 
 // Negative ones name a process or thread (bit 2), or a device by its descriptor (the lowest bits
-// are 3); the others are their number, inverted.
+// are 3); the others are their number, inverted. Bit 1: what it has run, as a scheduler counts it.
+static clockid_t named_clock(pid_t number, int bits) {
+    return (clockid_t)(~(unsigned)number << 3 | (unsigned)bits);
+}
+
+clockid_t ew_clock_of_thread(pid_t number) {
+    return named_clock(number, 6);
+}
+
+static bool is_own_process(pid_t number) {
+    return number == 0 || number == getpid();
+}
+
 static bool is_of_cpu(clockid_t clock) {
-    return clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID ||
-           (clock < 0 && (clock & 7) != 3);
+    if (clock >= 0 || (clock & 7) == 3)
+        return clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
+    return clock & 4 ? ew_thread_numbered(~(clock >> 3)) != NULL : is_own_process(~(clock >> 3));
 }
 
 static const struct ew_thread *thread_of(clockid_t clock) {
@@ -118,6 +131,14 @@ EW_EXPORT int clock_gettime(clockid_t clock, struct timespec *result) {
     ew_circles_disturb();
     int64_t now = ew_now();
     *result = ew_timespec(of_cpu ? cpu_time(clock) : ew_nanoseconds(base_of(clock)) + now);
+    return 0;
+}
+
+EW_EXPORT int clock_getcpuclockid(pid_t process, clockid_t *result) {
+    clockid_t clock = named_clock(process, 2);
+    if (!is_own_process(process) && ew_input_call(SYS_clock_getres, clock, 0, 0, 0, 0, 0) < 0)
+        return ESRCH;
+    *result = clock;
     return 0;
 }
 

@@ -287,6 +287,7 @@ int64_t ew_now(void);      // virtual nanoseconds; a look, which costs time
 int64_t ew_elapsed(void);  // the same without a look
 int64_t ew_cpu_time(void); // of it: somebody ran
 int64_t ew_thread_time(const struct ew_thread *thread); // of that: it was this one
+clockid_t ew_clock_of_thread(pid_t number);             // which tells that time
 void ew_clock_pass(int64_t nanoseconds);                // somebody has run so long
 void ew_clock_jump(int64_t when);                       // nobody can go on before
 void ew_clock_start(void);

@@ -127,6 +127,17 @@ EW_EXPORT int getrlimit(__rlimit_resource_t resource, struct rlimit *into) {
 }
 EW_ALIAS(getrlimit64, getrlimit);
 
+// A replay sets its own limits, and those of nobody else.
+EW_EXPORT int prlimit(pid_t process, __rlimit_resource_t resource, const struct rlimit *wish,
+                      struct rlimit *old) {
+    bool own = process == 0 || process == getpid();
+    long error = own || !ew_replaying ? raw6(SYS_prlimit64, own ? 0 : process, (long)resource,
+                                             (long)wish, (long)old, 0, 0)
+                                      : 0;
+    return told((int)ew_result(error), old, old ? sizeof *old : 0, PC);
+}
+EW_ALIAS(prlimit64, prlimit);
+
 // --- what the kernel lists just now
 
 #define ENTRIES 64 // who holds that many at once has read them from as many folders

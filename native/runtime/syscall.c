@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libc's syscall(): what is ours to decide stays here, the rest goes to the kernel.
 #include "futex.h"
+#include "input.h"
 #include "sync.h"
 #include "threads.h"
 
@@ -163,6 +164,8 @@ static long dispatch(const struct call *call) {
     case SYS_clock_nanosleep:
         return -clock_nanosleep((clockid_t)a[0], (int)a[1], (const struct timespec *)a[2],
                                 (struct timespec *)a[3]);
+    case SYS_getpriority: // libc's answer is another
+        return ew_input_call(SYS_getpriority, a[0], a[1], 0, 0, 0, 0);
     case SYS_exit_group:
         _exit((int)a[0]);
     case SYS_exit:

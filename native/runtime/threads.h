@@ -54,6 +54,7 @@ void ew_once_forked(void);
 void ew_streams_forked(void);
 
 // --- attributes.c
+int ew_priority_set(struct ew_thread *thread, int policy, int priority); // or an error
 int ew_attributes_take(struct ew_thread *thread, const pthread_attr_t *attributes);
 void ew_attributes_start(struct ew_thread *first);
 
@@ -107,5 +108,6 @@ void ew_specific_start(struct ew_thread *first);
 
 // mutex.c: robust mutexes that the running thread takes to its grave
 void ew_mutexes_of_ending(void);
+void ew_mutexes_forked(void);
 
 #endif
