@@ -2,6 +2,7 @@
 #include "at_work.h"
 #include "family_memory.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -21,6 +22,11 @@ char ew_state_of(pid_t process) {
     words_of(process, "/stat", line, sizeof line);
     const char *name_end = strrchr(line, ')');
     return name_end ? name_end[2] : 0;
+}
+
+bool ew_has_ended(pid_t process) {
+    char state = ew_state_of(process);
+    return state == 'Z' || state == 'X' || raw3(SYS_kill, process, 0, 0) == -ESRCH;
 }
 
 // "123 456 ", of its first thread.

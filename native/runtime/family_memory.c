@@ -112,7 +112,7 @@ const struct ew_schedule_head *ew_family_first(void) {
 void ew_family_rewind(void) {
     uint64_t used =
         ew_noted.head->used < ew_noted.head->room ? ew_noted.head->used : ew_noted.head->room;
-    ew_noted.head->used = 0;
+    ew_noted.head->used = ew_noted.head->turns = ew_noted.head->turning = 0;
     memset(ew_noted.slots, 0, used * sizeof *ew_noted.slots);
 }
 

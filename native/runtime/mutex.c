@@ -3,6 +3,7 @@
 //
 // Priority protocols are kept and change nothing: here no thread has to wait for a processor.
 #include "mutex.h"
+#include "at_work.h"
 #include "sync.h"
 #include "threads.h"
 
@@ -23,9 +24,11 @@ static bool is_destroyed(const struct ew_mutex *mutex) {
     return UNLIKELY(mutex->kind == DESTROYED);
 }
 
-// Of a mutex that other processes have too, the owner is known by the number of its process too.
+// Of a mutex that other processes have too, the owner is known by the number of its process too; of
+// a robust one as well, for a forked child does not own what its parent does.
 static uint64_t my_name(const struct ew_mutex *mutex) {
-    uint64_t process = UNLIKELY(mutex->kind & EW_SHARED) ? (uint64_t)getpid() : 0;
+    bool of_process = UNLIKELY(mutex->kind & (EW_SHARED | ROBUST));
+    uint64_t process = of_process ? (uint64_t)raw1(SYS_getpid, 0) : 0;
     return process << 32 | (ew_self->id + 1);
 }
 
@@ -72,6 +75,10 @@ static void robust_drop(struct ew_mutex *mutex) {
         mutex->next->previous = mutex->previous;
 }
 
+void ew_mutexes_forked(void) { // they are the parent's
+    ew_self->robust = NULL;
+}
+
 void ew_mutexes_of_ending(void) {
     while (ew_self->robust) {
         struct ew_mutex *mutex = ew_self->robust;
@@ -98,12 +105,23 @@ static int take_again(struct ew_mutex *mutex) {
     return 0;
 }
 
-// Nothing in this process comes between the look and the store, but another process may.
+// Nothing in this process comes between the look and the store, but another process may. `from` is
+// who has it, or nobody; afterwards who did.
+static bool claim_from(struct ew_mutex *mutex, uint64_t *from) {
+    return __atomic_compare_exchange_n(&mutex->owner, from, my_name(mutex), false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
 static bool claim_shared(void *argument) {
     struct ew_mutex *mutex = argument;
-    uint64_t nobody = 0;
-    return __atomic_compare_exchange_n(&mutex->owner, &nobody, my_name(mutex), false,
-                                       __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    uint64_t owner = 0;
+    if (claim_from(mutex, &owner))
+        return true;
+    if (!is_robust(mutex) || !ew_has_ended((pid_t)(owner >> 32)) || !claim_from(mutex, &owner))
+        return false;
+    mutex->depth = 0;
+    mutex->robust_state = OWNER_DIED;
+    return true;
 }
 
 static bool claim(struct ew_mutex *mutex) {

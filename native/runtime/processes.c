@@ -40,6 +40,7 @@ static void in_child(void) {
     ew_clocks_forked();
     ew_outside_forked();
     ew_threads_forked();
+    ew_mutexes_forked();
     ew_signals_forked();
     ew_loading_forked();
     ew_futex_forked();

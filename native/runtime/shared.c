@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that other processes have too: nothing tells us when they have changed what a thread waits
 // for.
+#include "at_work.h"
+#include "family_memory.h"
 #include "input.h"
 #include "schedule.h"
 #include "sync.h"
@@ -18,22 +20,56 @@ enum ew_woken ew_wait_elsewhere(int64_t deadline) {
     return last ? woken : EW_WOKEN;
 }
 
-#define PATIENCE 20000 // milliseconds until a replay believes that the other process will not come
+// --- turns
+//
+// What comes off has a number in the order of all processes, by which a replay keeps that order.
 
-static void until_so(ew_elsewhere_attempt *attempt, void *argument) {
-    for (int i = 0; !attempt(argument); i++) {
-        if (i == PATIENCE)
-            ew_schedule_diverged("the replay diverged: another process does not come so far");
-        raw3(SYS_nanosleep, (long)&(struct timespec){0, AGAIN}, 0, 0);
+#define OFTEN 1000 // looks until it is asked whether who is about to take a turn still lives
+
+static void begin_turn(struct ew_family_head *head) {
+    uint64_t self = (uint64_t)raw1(SYS_getpid, 0), other = 0;
+    for (uint32_t i = 1; !__atomic_compare_exchange_n(&head->turning, &other, self, false,
+                                                      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+         i++) {
+        raw1(SYS_sched_yield, 0);
+        if (i % OFTEN || !other || !ew_has_ended((pid_t)other))
+            other = 0;
     }
 }
 
+// The number, from 1 on; 0: it did not come off. All at once: nobody's turn comes in between.
+static long take_turn(ew_elsewhere_attempt *attempt, void *argument) {
+    struct ew_family_head *head = ew_noted.head;
+    if (!head)
+        return attempt(argument);
+    begin_turn(head);
+    long turn = attempt(argument) ? (long)++head->turns : 0;
+    __atomic_store_n(&head->turning, 0, __ATOMIC_RELEASE);
+    return turn;
+}
+
+#define NAP 20000      // nanoseconds between looks, at first
+#define NAPS 1000      // looks
+#define PATIENCE 20000 // looks after those, until a replay believes that the others will not come
+
+static void take_turn_again(uint64_t turn, ew_elsewhere_attempt *attempt, void *argument) {
+    uint64_t *turns = &ew_noted.head->turns;
+    for (int i = 0; __atomic_load_n(turns, __ATOMIC_ACQUIRE) + 1 != turn || !attempt(argument);
+         i++) {
+        if (i == NAPS + PATIENCE)
+            ew_schedule_diverged("the replay diverged: another process does not come so far");
+        struct timespec nap = {0, i < NAPS ? NAP : AGAIN};
+        raw3(SYS_nanosleep, (long)&nap, 0, 0);
+    }
+    __atomic_store_n(turns, turn, __ATOMIC_RELEASE);
+}
+
 bool ew_try_elsewhere(ew_elsewhere_attempt *attempt, void *argument) {
-    long so = ew_replaying ? 0 : attempt(argument);
-    ew_input(EW_INPUT_RESULT, &so, sizeof so, sizeof so);
-    if (ew_replaying && so)
-        until_so(attempt, argument);
-    return so;
+    long turn = ew_replaying ? 0 : take_turn(attempt, argument);
+    ew_input(EW_INPUT_RESULT, &turn, sizeof turn, sizeof turn);
+    if (ew_replaying && turn)
+        take_turn_again((uint64_t)turn, attempt, argument);
+    return turn != 0;
 }
 
 // --- whether it is such memory

@@ -177,7 +177,7 @@ def reached(descriptor: int) -> int:
 
 
 def _head(used: int) -> bytes:
-    return FAMILY_HEAD.pack(ROOM, used, SWITCHES, INPUTS, FOUND_ROOM, 0, 0, 0)
+    return FAMILY_HEAD.pack(ROOM, used, SWITCHES, INPUTS, FOUND_ROOM, *[0] * 5)
 
 
 def _used(descriptor: int) -> int:
