@@ -2,6 +2,7 @@
 """A run that is another when it is done again: what differs is found, and what may be the cause."""
 
 import dataclasses
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -72,6 +73,24 @@ def test_files_that_the_run_changed(
     assert str(tmp_path / "count") in cause
     assert (tmp_path / "count").read_text(encoding="ascii") == before
     assert likely_causes(first, first.ran, fixed=True, boxed=True)
+
+
+def test_files_that_the_run_made_and_does_not_make_again(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "older").write_text("")
+    os.utime(tmp_path / "older", (1, 1))
+    first = recorded(program, "once")
+    again = run(first.launch, replay=first.ran)
+    assert (first.ran.out.beginning, again.out.beginning) == (b"is made\n", b"was there\n")
+    (cause,) = (
+        cause
+        for cause in likely_causes(first, again, fixed=True, boxed=False)
+        if "has changed since" in cause
+    )
+    assert "made" in cause
+    assert "older" not in cause
 
 
 def test_addresses_are_blamed_where_they_are_not_fixed(program: Program) -> None:

@@ -3,6 +3,7 @@
 //
 //   differs clock     asks the processor what time it is
 //   differs file      counts its runs in the file "count"
+//   differs once      makes the file "made" by another name first, if it is not there
 //   differs never
 #include <pthread.h>
 #include <stdio.h>
@@ -35,6 +36,17 @@ static void count_runs(void) {
     printf("begun\nrun %d\n", count);
 }
 
+static void make_once(void) {
+    FILE *file = fopen("made", "r");
+    puts(file ? "was there" : "is made");
+    if (file) {
+        fclose(file);
+        return;
+    }
+    fclose(fopen("making", "w"));
+    rename("making", "made");
+}
+
 static void *other(void *unused) {
     (void)unused;
     for (int i = 0; i < 20; i++) {
@@ -52,6 +64,8 @@ int main(int argc, char **argv) {
         clock_of_the_processor();
     if (argc > 1 && strcmp(argv[1], "file") == 0)
         count_runs();
+    if (argc > 1 && strcmp(argv[1], "once") == 0)
+        make_once();
     pthread_join(thread, NULL);
     return 0;
 }

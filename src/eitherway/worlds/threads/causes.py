@@ -4,6 +4,7 @@
 None of it proves anything; each says what was looked at, so that a person knows where to look next.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -12,18 +13,20 @@ from collections.abc import Iterator
 from eitherway.errors import Problem
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.isolation import Kind
-from eitherway.worlds.threads import note
+from eitherway.worlds.threads import inputs, note
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.launch import program_of
 from eitherway.worlds.threads.recorded import Recorded
 from eitherway.worlds.threads.run import Ran, run
 
-_REPORTED = re.compile(rb"^eitherway: ([\w()]+: .*)$", re.MULTILINE)  # "mkstemp: the name is"
+_REPORTED = re.compile(rb"^eitherway: ([\w()]+: .*)$", re.MULTILINE)  # "ptrace: what it does"
 _ENDINGS = (b"deadlock: ",)  # what the runtime says of a run, which is no function
 _UNTAMED = re.compile(r"\s(rdtscp?|rdrand|rdseed|rdpmc)\b")
 _FUNCTION = re.compile(r"^[0-9a-f]+ <(.*)>:$")
 _SOME = 3  # of what could be many
+_KEPT = "eitherway record --sandbox keeps them as they are"
 _PATIENCE = 30.0  # seconds
+_LAG = 10**7  # nanoseconds by which the times of files may be behind
 
 
 def likely_causes(recorded: Recorded, again: Ran, *, fixed: bool, boxed: bool) -> list[str]:
@@ -31,7 +34,7 @@ def likely_causes(recorded: Recorded, again: Ran, *, fixed: bool, boxed: bool) -
     found = [
         *_addresses(fixed),
         *_said(again),
-        *_files(recorded),
+        *(_files(recorded) or _newer(recorded)),
         *(_place(recorded) if boxed else []),
         *_instructions(program_of(recorded.launch)),
         *_unseen(program_of(recorded.launch)),
@@ -56,23 +59,31 @@ def _said(again: Ran) -> Iterator[str]:
             yield f"the program called what is not controlled: {words.decode(errors='replace')}"
 
 
-def _files(recorded: Recorded) -> Iterator[str]:
+def _files(recorded: Recorded) -> list[str]:
     """Files that the run writes were changed by the recorded one already: found by doing it."""
     if recorded.boxed:
-        return
+        return []
     try:
         box = Sandbox(require=[Kind.FILES], work=[recorded.launch.directory])
     except Problem:
-        yield "files are taken to be as they were, and nothing here can tell whether they are"
-        return
+        return ["files are taken to be as they were, and nothing here can tell whether they are"]
     with box:
         run(recorded.launch, replay=recorded.ran, plan=Plan(timeout=_PATIENCE), box=box)
         paths = [change.path for change in box.changes()]
-    if paths:
-        yield (
-            f"it changes files, which the recorded run changed before: {_few(paths)}; "
-            "eitherway record --sandbox keeps them as they are"
-        )
+    changes = f"it changes files, which the recorded run changed before: {_few(paths)}; {_KEPT}"
+    return [changes] if paths else []
+
+
+def _newer(recorded: Recorded) -> list[str]:
+    """A file that it made is there when it runs again, and goes another way that makes none."""
+    if recorded.boxed:
+        return []
+    since = inputs.started(recorded.ran.members[0].inputs) if recorded.ran.members else 0
+    with os.scandir(recorded.launch.directory) as folder:
+        files = [each for each in folder if each.is_file(follow_symlinks=False)]
+    paths = sorted(each.path for each in files if each.stat().st_mtime_ns >= since - _LAG)
+    words = f"what lies where it ran has changed since it began: {_few(paths)}; {_KEPT}"
+    return [words] if since and paths else []
 
 
 def _place(recorded: Recorded) -> Iterator[str]:

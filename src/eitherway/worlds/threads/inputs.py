@@ -2,6 +2,7 @@
 """What a process got from outside, as native/runtime/input.c lays it out."""
 
 import os
+import struct
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
 
@@ -27,7 +28,9 @@ class Said(IntEnum):
     LIBRARY = 8
 
 
+START = 1  # clocks and random numbers
 PASSED = 9  # time, beside the outside
+_CLOCKS = struct.Struct("<4q")  # real and monotonic, each in seconds and nanoseconds
 
 
 def items(packed: bytes) -> Iterator[Item]:
@@ -75,6 +78,13 @@ def program(packed: bytes) -> tuple[str, ...]:
 def libraries(packed: bytes) -> tuple[str, ...]:
     """Files of the user's that the process loaded."""
     return tuple(os.fsdecode(data) for kind, _, data in items(packed) if kind == Said.LIBRARY)
+
+
+def started(packed: bytes) -> int:
+    """When the process began, in nanoseconds of the real clock; 0: nobody has said."""
+    told = (data for kind, _, data in items(packed) if kind == START and len(data) == _CLOCKS.size)
+    seconds, nanoseconds = _CLOCKS.unpack(next(told, bytes(_CLOCKS.size)))[:2]
+    return int(seconds * 10**9 + nanoseconds)
 
 
 def _said(packed: bytes, kind: Said) -> bytes:
