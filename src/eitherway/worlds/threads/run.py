@@ -6,7 +6,7 @@ import errno
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -169,27 +169,18 @@ def run(
         memories = Memories(stack)
         descriptors = stack.enter_context(memories.options(replay, guidance))
         paths = stack.enter_context(held({**descriptors, "guide": memories.guide}, box))
-        asked: dict[str, object] = {"tied": os.getpid()}
-        passed: list[int] = []
-        if trace is not None:
-            passed.append(stack.enter_context(opened(trace)))
-            asked |= {"trace": passed[0], **request.options()}
-        if box is None:
-            stack.enter_context(guarded(memories.family, paths["family"]))
-        known = children(os.getpid())
-        stack.enter_context(adopting())
-        stack.callback(end_children, known)
-        popen = partial(box.popen, as_is=passed[0] if passed else None) if box else subprocess.Popen
+        traced, told = stack.enter_context(_tracing(trace, request))
+        known = stack.enter_context(_none_left(memories, paths["family"], box))
+        popen = partial(box.popen, as_is=traced) if box else subprocess.Popen
         decides = options_of(seed, scheduler, replay, guidance, detect=detect)
         process = _start(
             popen,
             launch,
-            env=launch.environment_with({**decides, **_place(launch), **paths, **asked}),
+            {**decides, **_place(launch), **paths, "tied": os.getpid(), **told},
             stdin=stack.enter_context(
                 standard_input(launch.source, launch.stdin, live=replay is None)
             ),
-            pass_fds=passed,
-            preexec_fn=dispositions.to_be_set(launch.ignored),
+            pass_fds=[] if traced is None else [traced],
         )
         number = (lambda: box.process_of(process)) if box else (lambda: process.pid)
         target = stack.enter_context(Started(process, number, memories, show))
@@ -197,15 +188,45 @@ def run(
             target, plan, launch, popen, replay=replay is not None, known=known_end(replay)
         )
         course = conductor.conduct()
-        status = target.status
-        may_linger = course.ended in (Ended.ITSELF, Ended.DRIVEN)
-        if may_linger and (_left(known, box) or family.count(memories.family) > 1):
-            # The list of those who are left may lack one.
-            target.linger(lambda: _at_work(memories, known, box), plan.grace)
+        status = target.status  # before somebody else takes it
+        if course.ended in (Ended.ITSELF, Ended.DRIVEN):
+            _let_finish(target, memories, known, box, plan.grace)
         left = end_children(known) + (len(box.strays()) if box else 0)
         target.drain()
         ran = memories.ran(status, *target.written())
         return dataclasses.replace(ran, course=course, left=left)
+
+
+@contextmanager
+def _tracing(
+    directory: Path | None, request: TraceRequest
+) -> Iterator[tuple[int | None, dict[str, object]]]:
+    """A descriptor that the program inherits, and the options that tell it what to trace."""
+    if directory is None:
+        yield None, {}
+        return
+    with opened(directory) as descriptor:
+        yield descriptor, {"trace": descriptor, **request.options()}
+
+
+@contextmanager
+def _none_left(memories: Memories, path: str, box: Sandbox | None) -> Iterator[list[int]]:
+    """Afterwards no process of the run is there, even if we are killed; yields those before it."""
+    with ExitStack() as stack:
+        if box is None:
+            stack.enter_context(guarded(memories.family, path))
+        known = children(os.getpid())
+        stack.enter_context(adopting())
+        stack.callback(end_children, known)
+        yield known
+
+
+def _let_finish(
+    target: Started, memories: Memories, known: list[int], box: Sandbox | None, seconds: float
+) -> None:
+    """What the program left behind, and what that still writes; the list of it may lack one."""
+    if _left(known, box) or family.count(memories.family) > 1:
+        target.linger(lambda: _at_work(memories, known, box), seconds)
 
 
 def known_end(replay: Ran | None) -> Known | None:
@@ -264,14 +285,18 @@ def _place(launch: Launch) -> dict[str, int]:
     return {} if classify(program_of(launch)).kind is Kind.OURS else {"ordinal": 1}
 
 
-def _start(popen: Popen, launch: Launch, **options: Any) -> "subprocess.Popen[bytes]":
+def _start(
+    popen: Popen, launch: Launch, options: Mapping[str, object], **descriptors: Any
+) -> "subprocess.Popen[bytes]":
     try:
         return popen(
             launch.command,
             cwd=launch.directory,
+            env=launch.environment_with(options),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            **options,
+            preexec_fn=dispositions.to_be_set(launch.ignored),
+            **descriptors,
         )
     except OSError as error:
         if error.errno in (errno.EMFILE, errno.ENFILE):
