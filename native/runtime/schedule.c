@@ -9,7 +9,7 @@ static struct ew_schedule_head private_head, *head = &private_head;
 static struct ew_schedule_switch *made;
 
 static const struct ew_schedule_switch *recorded;
-static uint64_t recorded_count, taken;
+static uint64_t recorded_count, recorded_end, taken;
 uint64_t ew_schedule_until;
 
 void ew_schedule_record(struct ew_schedule_head *memory, struct ew_schedule_switch *switches) {
@@ -21,6 +21,7 @@ void ew_schedule_replay(const struct ew_schedule_head *old,
                         const struct ew_schedule_switch *switches) {
     recorded = switches;
     recorded_count = old->switches;
+    recorded_end = old->reached;
     taken = 0;
 }
 
@@ -28,10 +29,21 @@ void ew_schedule_forked(void) {
     private_head = (struct ew_schedule_head){0};
 }
 
+// One that goes another way may wait for ever, by looking, for what does not come any more.
+static EW_COLD void check_reached(void) {
+    const struct ew_schedule_switch *next = ew_schedule_next();
+    if (ew_schedule_until && ew_steps >= ew_schedule_until)
+        ew_schedule_over();
+    if (next && next->steps < ew_steps)
+        ew_schedule_diverged("the replay diverged: what happened at an earlier step has not");
+    if (!next && ew_steps > recorded_end)
+        ew_schedule_diverged("the replay diverged: it goes on where the recording ends");
+}
+
 void ew_schedule_reached(void) {
     head->reached = ew_steps;
-    if (UNLIKELY(ew_schedule_until) && ew_steps >= ew_schedule_until)
-        ew_schedule_over();
+    if (UNLIKELY(recorded != NULL))
+        check_reached();
 }
 
 void ew_schedule_waits(void) {

@@ -13,6 +13,7 @@ import pytest
 from eitherway.worlds.threads import inputs
 from eitherway.worlds.threads.captured import Capture, Captured
 from eitherway.worlds.threads.causes import likely_causes
+from eitherway.worlds.threads.course import Ended, Plan
 from eitherway.worlds.threads.determinism import (
     Difference,
     Kind,
@@ -91,6 +92,22 @@ def test_files_that_the_run_made_and_does_not_make_again(
     )
     assert "made" in cause
     assert "older" not in cause
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_replay_that_waits_for_what_never_comes_ends(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = recorded(program, "ever")
+    ran = first.ran
+    if late:  # where nothing was decided any more
+        schedule = dataclasses.replace(ran.schedule, switches=ran.schedule.switches[:0])
+        members = (dataclasses.replace(ran.members[0], schedule=schedule),)
+        ran = dataclasses.replace(ran, members=members)
+    again = run(first.launch, replay=ran, plan=Plan(timeout=30))
+    assert again.course.ended is Ended.ITSELF
+    assert b"the replay diverged: " in again.err.beginning
 
 
 def test_addresses_are_blamed_where_they_are_not_fixed(program: Program) -> None:

@@ -4,6 +4,7 @@
 //   differs clock     asks the processor what time it is
 //   differs file      counts its runs in the file "count"
 //   differs once      makes the file "made" by another name first, if it is not there
+//   differs ever      the same, but where it is there it looks for ever whether it is not
 //   differs never
 #include <pthread.h>
 #include <stdio.h>
@@ -36,15 +37,22 @@ static void count_runs(void) {
     printf("begun\nrun %d\n", count);
 }
 
-static void make_once(void) {
+static int make_once(void) {
     FILE *file = fopen("made", "r");
     puts(file ? "was there" : "is made");
     if (file) {
         fclose(file);
-        return;
+        return 0;
     }
     fclose(fopen("making", "w"));
     rename("making", "made");
+    return 1;
+}
+
+static void look_for_ever(void) {
+    static int never;
+    while (!__atomic_load_n(&never, __ATOMIC_SEQ_CST))
+        ;
 }
 
 static void *other(void *unused) {
@@ -66,6 +74,8 @@ int main(int argc, char **argv) {
         count_runs();
     if (argc > 1 && strcmp(argv[1], "once") == 0)
         make_once();
+    if (argc > 1 && strcmp(argv[1], "ever") == 0 && !make_once())
+        look_for_ever();
     pthread_join(thread, NULL);
     return 0;
 }
