@@ -121,6 +121,7 @@ def test_a_script_is_run_for_what_it_starts(tmp_path: Path) -> None:
     assert (refused.returncode, "--world threads" in refused.stderr) == (64, True)
     done = eitherway(tmp_path, "record", "--world", "threads", "--verify", "--", "./suite.sh")
     assert done.returncode == 0, done.stderr
+    assert "token:" not in done.stderr  # a replay of one would refuse the script
     assert "in 2 processes" in done.stderr
     assert eitherway(tmp_path, "replay").returncode == 0
     script.write_text("#!/bin/sh\ntrue\n", encoding="utf-8")

@@ -94,7 +94,8 @@ def run(args: argparse.Namespace) -> int:
         running.tell_course(ran, plan)
         say(f"{running.ending(ran.status)} after {running.amount(ran)}; kept in {path}")
         say(f"world: threads; {running.isolation(box)}")
-        say(f"token: {_token(program, args)}")
+        if not found.problem():  # of a script there is only the recording
+            say(f"token: {_token(program, args)}")
         same = _verified(recorded, box, fixed=fixed) if args.verify else True
     say("next: eitherway replay")
     code = running.exit_code(ran, plan)
