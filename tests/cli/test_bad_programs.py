@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from eitherway import __version__
 from eitherway.sandbox.processes import adopting, children
 from eitherway.worlds.threads.build import build
 
@@ -99,6 +100,19 @@ def test_what_is_no_program_of_ours_is_refused(kind: str, tmp_path: Path) -> Non
     assert said in done.stderr
     assert len(done.stderr.splitlines()) <= 2
     assert not (tmp_path / ".eitherway").exists()
+
+
+def test_a_program_of_another_version_is_refused(endless: Path, tmp_path: Path) -> None:
+    older = tmp_path / "older"
+    version = __version__.encode()
+    data = endless.read_bytes()
+    assert data.count(version.ljust(32, b"\0")) == 1
+    older.write_bytes(data.replace(version.ljust(32, b"\0"), b"0.0.7".ljust(32, b"\0")))
+    older.chmod(0o755)
+    done = eitherway(tmp_path, "record", "--", older, "counting")
+    assert done.returncode == 65
+    assert f"was built by EitherWay 0.0.7, this is {__version__}" in done.stderr
+    assert "rebuild it" in done.stderr
 
 
 def test_a_stripped_program_of_ours_runs(endless: Path, tmp_path: Path) -> None:

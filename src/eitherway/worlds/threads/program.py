@@ -6,6 +6,7 @@ from enum import Enum
 from mmap import ACCESS_READ, mmap
 from typing import NamedTuple
 
+from eitherway import __version__
 from eitherway.elf import Elf, ElfError, SectionKind, Tag, Type
 from eitherway.errors import BadInput, Problem, UsageError
 from eitherway.worlds.threads import note as notes
@@ -18,6 +19,7 @@ class Kind(Enum):
     """The value says it of the program, after its name."""
 
     OURS = "carries our runtime"
+    OTHER_VERSION = "carries the runtime of another version of EitherWay"
     ORDINARY = "was not built by eitherway cc"
     OTHER_RUNTIME = "carries the runtime of another thread sanitizer"
     LIBRARY = "is a shared library and no program"
@@ -36,7 +38,7 @@ class Program(NamedTuple):
 
     path: str
     kind: Kind
-    note: notes.Note | None = None  # when it is OURS, or a LIBRARY of ours
+    note: notes.Note | None = None  # when it is OURS, also of another version, or a LIBRARY of ours
     detail: str = ""
 
     def problem(self) -> Problem | None:
@@ -119,12 +121,20 @@ def _classify_elf(name: str, elf: Elf) -> Program:
     if not elf.has_interpreter() and elf.type == Type.SHARED and not _is_pie(elf):
         return Program(name, Kind.LIBRARY, found)
     if found is not None and not found.is_library:
-        return Program(name, Kind.OURS, found)
+        return _of_version(name, found)
     if _has_hooks(elf):
         return Program(name, Kind.OTHER_RUNTIME)
     if not elf.has_interpreter():
         return Program(name, Kind.STATIC)
     return Program(name, Kind.ORDINARY)
+
+
+def _of_version(name: str, found: notes.Note) -> Program:
+    """The runtime in it and we share memory: both have to be of one version."""
+    if found.runtime in ("", __version__):  # a link by hand names none
+        return Program(name, Kind.OURS, found)
+    detail = f"was built by EitherWay {found.runtime}, this is {__version__}"
+    return Program(name, Kind.OTHER_VERSION, found, detail)
 
 
 def _is_pie(elf: Elf) -> bool:
