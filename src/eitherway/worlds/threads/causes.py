@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 
 from eitherway.errors import Problem
 from eitherway.sandbox.box import Sandbox
@@ -79,9 +80,10 @@ def _newer(recorded: Recorded) -> list[str]:
     if recorded.boxed:
         return []
     since = inputs.started(recorded.ran.members[0].inputs) if recorded.ran.members else 0
-    with os.scandir(recorded.launch.directory) as folder:
+    paths: list[str] = []
+    with suppress(OSError), os.scandir(recorded.launch.directory) as folder:
         files = [each for each in folder if each.is_file(follow_symlinks=False)]
-    paths = sorted(each.path for each in files if each.stat().st_mtime_ns >= since - _LAG)
+        paths = sorted(each.path for each in files if each.stat().st_mtime_ns >= since - _LAG)
     words = f"what lies where it ran has changed since it began: {_few(paths)}; {_KEPT}"
     return [words] if since and paths else []
 
