@@ -16,10 +16,12 @@ from eitherway.recording.store import Store
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "format" / "samples" / "findings" / "threads.json"
 
-# Root may write anywhere; without this capability it may not, and folders mean what they say.
+# Root may read and write anywhere; without these capabilities it may not: folders and files mean
+# what they say.
 AS_ANYBODY = """
 import ctypes, os, sys
 ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+ctypes.CDLL(None).prctl(24, 2, 0, 0, 0)  # CAP_DAC_READ_SEARCH
 os.execv(sys.executable, [sys.executable, "-m", "eitherway", *sys.argv[1:]])
 """
 
