@@ -49,9 +49,10 @@ enum ew_block_number {
   EW_BLOCK_THREAD_CORRECTIONS = 38, /* Values that were told before they were written. */
   EW_BLOCK_THREAD_MEMORY = 39, /* Blocks of the heap, mappings and thread-local storage, as they came and went. */
   EW_BLOCK_THREAD_LOCALS = 40, /* Which frames of stacks the objects of operations lie in. */
+  EW_BLOCK_THREAD_NAMES = 41, /* Names that threads were given; of one thread the last counts. */
   EW_BLOCK_THREAD_ASKED = 37, /* How deep the trace is: a record for each range of addresses, which differ in that alone. */
 };
-#define EW_BLOCK_LAST 40
+#define EW_BLOCK_LAST 41
 
 /* Control messages. */
 enum ew_message_number {
@@ -177,6 +178,15 @@ _Static_assert(sizeof(struct ew_thread_frame) == 16, "thread_frame");
 _Static_assert(offsetof(struct ew_thread_frame, caller) == 0, "thread_frame.caller");
 _Static_assert(offsetof(struct ew_thread_frame, reserved) == 4, "thread_frame.reserved");
 _Static_assert(offsetof(struct ew_thread_frame, pc) == 8, "thread_frame.pc");
+
+/* A thread was given a name. */
+struct ew_thread_name {
+  uint32_t thread; /* Its number. */
+  uint32_t length; /* Bytes of the name that follow. */
+};
+_Static_assert(sizeof(struct ew_thread_name) == 8, "thread_name");
+_Static_assert(offsetof(struct ew_thread_name, thread) == 0, "thread_name.thread");
+_Static_assert(offsetof(struct ew_thread_name, length) == 4, "thread_name.length");
 
 /* A part of the memory whose place depends on the run and not on the program. */
 struct ew_thread_region {
@@ -741,6 +751,7 @@ static inline uint32_t ew_record_size(uint32_t type) {
   case EW_BLOCK_THREAD_CORRECTIONS: return 16;
   case EW_BLOCK_THREAD_MEMORY: return 32;
   case EW_BLOCK_THREAD_LOCALS: return 16;
+  case EW_BLOCK_THREAD_NAMES: return 8;
   case EW_BLOCK_THREAD_ASKED: return 40;
   default: return 0;
   }
@@ -748,7 +759,7 @@ static inline uint32_t ew_record_size(uint32_t type) {
 
 /* Whether each record is followed by as many bytes as its last field says. */
 static inline int ew_record_has_tail(uint32_t type) {
-  return type == EW_BLOCK_STRINGS || type == EW_BLOCK_INPUT || type == EW_BLOCK_METADATA || type == EW_BLOCK_THREAD_MODULES;
+  return type == EW_BLOCK_STRINGS || type == EW_BLOCK_INPUT || type == EW_BLOCK_METADATA || type == EW_BLOCK_THREAD_MODULES || type == EW_BLOCK_THREAD_NAMES;
 }
 
 /* The name of a block type in the manifest. */
@@ -774,6 +785,7 @@ static inline const char *ew_block_name(uint32_t type) {
   case EW_BLOCK_THREAD_CORRECTIONS: return "thread_corrections";
   case EW_BLOCK_THREAD_MEMORY: return "thread_memory";
   case EW_BLOCK_THREAD_LOCALS: return "thread_locals";
+  case EW_BLOCK_THREAD_NAMES: return "thread_names";
   case EW_BLOCK_THREAD_ASKED: return "thread_asked";
   default: return "";
   }

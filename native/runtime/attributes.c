@@ -116,6 +116,8 @@ EW_EXPORT int pthread_setname_np(pthread_t handle, const char *name) {
     if (!thread)
         return ESRCH;
     memcpy(thread->life.name, name, length + 1);
+    if (UNLIKELY(ew_tracing))
+        ew_trace_name(thread);
     if (thread->life.first) // what ps and top show
         raw3(SYS_prctl, PR_SET_NAME, (long)thread->life.name, 0);
     return 0;

@@ -360,7 +360,8 @@ void ew_trace_life(unsigned op, const struct ew_thread *other, const void *pc);
 void ew_trace_access(unsigned op, unsigned flags, const void *object, size_t size, const void *pc);
 void ew_trace_free(const void *block, size_t size, const void *pc, bool orders); // at any address
 void ew_trace_block(enum ew_memory what, const void *address, size_t size, const void *pc);
-void ew_trace_tls(uint64_t pointer);    // of a thread that begins
+void ew_trace_tls(uint64_t pointer);                // of a thread that begins
+void ew_trace_name(const struct ew_thread *thread); // which has just been given it
 int64_t ew_trace_silent_accesses(void); // plain accesses from now on that are not to be told
 void ew_trace_finish(void);
 void ew_trace_stop(void);  // from here on nothing is told

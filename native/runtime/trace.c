@@ -267,6 +267,12 @@ void ew_trace_life(unsigned op, const struct ew_thread *other, const void *pc) {
     ew_self->woken_by = NONE;
 }
 
+// Told at any step too: it is known by its last name, whenever that came.
+void ew_trace_name(const struct ew_thread *thread) {
+    struct ew_thread_name row = {thread->id, (uint32_t)strlen(thread->life.name)};
+    ew_trace_tailed(&ew_trace_names, EW_BLOCK_THREAD_NAMES, &row, thread->life.name, row.length);
+}
+
 // --- begin and end
 
 // Of /proc/self/stat, as proc(5) numbers them.

@@ -32,6 +32,8 @@ void ew_trace_files_begin(int directory); // it becomes the tracer's
 void ew_trace_files_finish(void);
 void ew_trace_files_resume(void); // after a finish that was too early
 void ew_trace_row(struct ew_stream *stream, unsigned type, const void *row);
+void ew_trace_tailed(struct ew_stream *stream, unsigned type, const void *row, const void *tail,
+                     uint32_t length);
 // Says which ELF files are in memory that were not there the last time; where the program lies.
 uint64_t ew_trace_modules(void);
 

@@ -31,6 +31,11 @@ void ew_trace_row(struct ew_stream *stream, unsigned type, const void *row) {
     must(ew_stream_rows(stream, type, row, 1));
 }
 
+void ew_trace_tailed(struct ew_stream *stream, unsigned type, const void *row, const void *tail,
+                     uint32_t length) {
+    must(ew_stream_tailed(stream, type, row, tail, length));
+}
+
 // The program's own descriptors get the numbers that they would have without a trace.
 static int moved_up(long descriptor) {
     struct rlimit limit;
@@ -114,7 +119,7 @@ static void say_module(const struct dl_phdr_info *info, const char *path) {
         module.hi = hi > module.hi ? hi : module.hi;
     }
     module.length = (uint32_t)strlen(path);
-    must(ew_stream_tailed(&ew_trace_names, EW_BLOCK_THREAD_MODULES, &module, path, module.length));
+    ew_trace_tailed(&ew_trace_names, EW_BLOCK_THREAD_MODULES, &module, path, module.length);
 }
 
 // The first is the program, whose own name is empty in this list. The vDSO is no file: addresses in

@@ -106,3 +106,15 @@ def test_without_symbols_modules_and_offsets_are_told(program: Path, tmp_path: P
     for finding in document.findings:
         assert all(side.place.module == str(bare) for side in finding.operations)
         assert all(side.place.offset for side in finding.operations)
+
+
+def test_threads_have_the_names_that_they_were_given(tmp_path: Path) -> None:
+    program = tmp_path / "named"
+    build(PROGRAMS / "named_threads.cc", program)
+    finding = only(checked(program, "--schedules", "8"))
+    clerk, teller = sorted(finding.operations, key=lambda side: side.actor)
+    assert clerk.actor == "thread T1 'clerk \\x1b of a lo'"  # the kernel keeps 15 bytes
+    assert teller.actor == "thread T2 'teller'"
+    assert {side.created_by for side in finding.operations} == {"main thread 'manager'"}
+    assert clerk.stack[0].function == "bank::Account<int>::deposit(int)"
+    assert clerk.stack[1].function == "bank::clerk(void*)"

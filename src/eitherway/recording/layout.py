@@ -56,6 +56,7 @@ class BlockType(IntEnum):
     THREAD_CORRECTIONS = 38
     THREAD_MEMORY = 39
     THREAD_LOCALS = 40
+    THREAD_NAMES = 41
     THREAD_ASKED = 37
 
 
@@ -78,6 +79,7 @@ THREAD_EVENT = struct.Struct("<QQIIIIBBBBI")
 THREAD_VALUE = struct.Struct("<Q")
 THREAD_CORRECTION = struct.Struct("<QII")
 THREAD_FRAME = struct.Struct("<IIQ")
+THREAD_NAME = struct.Struct("<II")
 THREAD_REGION = struct.Struct("<QQIIQ")
 THREAD_MEMORY = struct.Struct("<QQIIII")
 THREAD_LOCAL = struct.Struct("<IIQ")
@@ -251,6 +253,7 @@ HEADS: dict[BlockType, struct.Struct] = {
     BlockType.INPUT: INPUT,
     BlockType.METADATA: METADATA,
     BlockType.THREAD_MODULES: THREAD_MODULE,
+    BlockType.THREAD_NAMES: THREAD_NAME,
 }
 
 # Keys of the manifest and their types; those in SHAPES are objects, in LISTS arrays.

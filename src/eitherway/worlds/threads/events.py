@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from eitherway.model.text import printable
 from eitherway.model.trace import Table
 from eitherway.model.words import OpFlag, OpKind
 from eitherway.recording import refusals
@@ -55,6 +56,7 @@ class Names:
     corrections: Table  # of values, by event
     memory: Table  # as it came and went
     locals: Table  # frames that what was touched lies in, by event
+    threads: dict[int, str]  # names that threads were given, by number
 
     @classmethod
     def read(cls, recording: Recording) -> "Names":
@@ -83,7 +85,8 @@ class Names:
         request = _request(asked, recording.path)
         modules = tuple(_modules(recording))
         ordered = np.sort(corrections, order="event")
-        return cls(request, sites, modules, regions, ordered, memory, locals_)
+        threads = dict(_thread_names(recording))
+        return cls(request, sites, modules, regions, ordered, memory, locals_, threads)
 
     def corrected(self, values: Table, first: int) -> Table:
         """The values of the events from this number on, as they turned out to be."""
@@ -134,6 +137,12 @@ def _modules(recording: Recording) -> Iterator[Module]:
             if not base <= lo < hi:
                 raise refusals.broken_tables(recording.path, "a module lies nowhere")
             yield Module(os.fsdecode(path), base, lo, hi)
+
+
+def _thread_names(recording: Recording) -> Iterator[tuple[int, str]]:
+    for block in recording.blocks(BlockType.THREAD_NAMES):
+        for (thread, _), name in tailed(block, recording.path):
+            yield thread, printable(name.decode(errors="backslashreplace"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ for each block of the heap, mapping and stack, and for each stretch of other mem
 do not depend on where the run's memory was.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +29,7 @@ _BELOW_THE_PROGRAM = frozenset({"ew_thread_main", "__libc_start_call_main", "__l
 def trace_of(run: Events) -> Trace:
     """The trace of the run, with stacks, variables and edges."""
     builder = TraceBuilder(World.THREADS)
-    _add_actors(builder, run.events)
+    _add_actors(builder, run.events, run.names.threads)
     operations = np.zeros(len(run.events), dtype=OPERATION)
     operations["actor"] = run.events["thread"]
     operations["kind"] = run.events["op"]
@@ -40,11 +40,13 @@ def trace_of(run: Events) -> Trace:
     return builder.build(operations, edges_of(run.events), run.values)
 
 
-def _add_actors(builder: TraceBuilder, events: Table) -> None:
+def _add_actors(builder: TraceBuilder, events: Table, names: Mapping[int, str]) -> None:
     """Threads are numbered in the order of their creation; thread 0 is main."""
-    builder.actor()
-    for index in np.flatnonzero(events["op"] == OpKind.START).tolist():
-        builder.actor(parent=int(events["thread"][index]), started_by=index)
+    builder.actor(names.get(0, ""))
+    starts = np.flatnonzero(events["op"] == OpKind.START).tolist()
+    for number, index in enumerate(starts, start=1):
+        name = names.get(number, "")
+        builder.actor(name, parent=int(events["thread"][index]), started_by=index)
 
 
 # --- places
