@@ -5,8 +5,8 @@
 
 Every schedule is traced, and looked at with the definitions in `tests/detect/oracle.py`: this
 shares neither the runtime's detection nor `detect/` with what is measured. What schedules show is
-compared with what is expected: data races, failures, and where threads are stuck. The rest (use
-after free, lock misuse, hangs) is confirmed by reading the program.
+compared with what is expected: data races, failures, hangs, and where threads are stuck. The rest
+(use after free, lock misuse) is confirmed by reading the program.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from eitherway.findings.from_races import findings_of, side_of
 from eitherway.model.finding import Source
 from eitherway.model.race import Race
 from eitherway.model.trace import Trace
-from eitherway.model.words import ACCESSES, STORES, Kind, OpFlag
+from eitherway.model.words import ACCESSES, STORES, Kind, OpFlag, OpKind
 from eitherway.recording.read import Recording
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.exhaustive import SCHEDULER, Pass, Search, growing
@@ -49,7 +49,7 @@ SECONDS = 20.0  # for each program
 LIMIT = 400  # decisions of a run: beyond that, somebody spins
 PAGE = PROGRAMS / "README.md"
 STUCK = frozenset({Kind.DEADLOCK, Kind.LOST_WAKEUP})
-SHOWN = STUCK | {Kind.DATA_RACE, Kind.FAILURE}
+SHOWN = STUCK | {Kind.DATA_RACE, Kind.FAILURE, Kind.HANG}
 
 
 @dataclass(slots=True)
@@ -136,6 +136,9 @@ class Enumerator:
     def _look(self, ran: Ran) -> None:
         self.result.schedules += 1
         trace, source = trace_of(self._traced(ran)), self.result.truth.source
+        if any(ran.found.rows["kind"] == FoundKind.HANG):  # too long to look at each pair of it
+            self.result.told.add(Told(Kind.HANG, tuple(circling(trace, source))))
+            return
         races = [Race(Kind.DATA_RACE, pair) for pair in racing(trace)]
         found = findings_of(trace, races, source=Source("enumeration"))
         self.result.told.update(told_of(finding, source) for finding in found)
@@ -175,6 +178,14 @@ def blocked(trace: Trace, source: Path) -> Iterator[int]:
     """The lines at which threads wait for ever."""
     for index in range(len(trace)):
         if trace.operation(index).flags & OpFlag.BLOCKED:
+            yield line_in(side_of(trace, index).stack, source)
+
+
+def circling(trace: Trace, source: Path) -> Iterator[int]:
+    """The lines of the last operation of each thread that did not end."""
+    actors = trace.operations["actor"].tolist()
+    for index in {actor: index for index, actor in enumerate(actors)}.values():
+        if trace.operations["kind"][index] != int(OpKind.END):
             yield line_in(side_of(trace, index).stack, source)
 
 
