@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from eitherway.find import confirm
 from eitherway.find.confirm import Tracer
 from eitherway.find.endings import How
 from eitherway.find.search import Budget, Progress, Search
@@ -144,6 +145,34 @@ def test_a_run_that_takes_longer_than_it_may_hangs(find: Find) -> None:
     finding = only(find("endings", "deaf", timeout=0.3, schedules=8))
     assert finding.kind is Kind.HANG
     assert "does not end in the time it was given" in finding.consequence
+
+
+def test_a_wake_up_that_can_be_lost_is_told(find: Find) -> None:
+    progress = find("wakes", "1000", mix=depth_first(0), schedules=1)
+    assert told(progress) == {(Kind.LOST_WAKEUP, "ready")}
+    assert progress.notes == []
+
+
+def test_of_long_runs_it_is_said_that_wake_ups_were_not_looked_at(
+    find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confirm, "_ALL_ACCESSES", 100)
+    progress = find("wakes", "1000", mix=depth_first(0), schedules=1)
+    assert progress.findings == {}
+    (note,) = progress.notes
+    assert note.startswith(
+        "wake-ups that were heard, and could have been lost, were not looked for"
+    )
+    assert find("clean", mix=depth_first(0), schedules=1).notes == []  # there are none
+
+
+def test_of_long_runs_wake_ups_that_were_lost_are_told(
+    find: Find, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confirm, "_ALL_ACCESSES", 10)
+    progress = find("wakes", "0", schedules=30)
+    assert {finding.kind for finding in progress.findings.values()} == {Kind.LOST_WAKEUP}
+    assert "deadlock" in progress.endings.told()
 
 
 def test_one_answer_for_every_order_is_no_failure(find: Find) -> None:

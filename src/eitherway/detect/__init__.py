@@ -56,6 +56,9 @@ DETECTORS = (
 )
 
 
+# Of a trace that has no accesses.
+SEEN_LOST = Detector("lost-wakeup", lost_wakeup.find_seen, INHERENT_EDGES, MEMORY_WORLDS)
+
 CERTAIN = tuple(detector for detector in DETECTORS if not detector.guesses)
 
 

@@ -39,6 +39,16 @@ def find(order: Order) -> list[Race]:
     return sorted(races, key=lambda race: race.operations)
 
 
+def find_seen(order: Order) -> list[Race]:
+    """Only those that were seen to be lost, which a trace without accesses shows too."""
+    return sorted(_seen(order, wakes_of(order.trace), set()), key=lambda race: race.operations)
+
+
+def are_open(order: Order) -> bool:
+    """Whether it depends on accesses if some WAKE can be lost: it was not ordered with the WAIT."""
+    return bool(len(_unordered_pairs(order, wakes_of(order.trace))[0]))
+
+
 def _new(trace: Trace, wake: int, wait: int, told: set[tuple[int, int]]) -> bool:
     """Whether nothing was told of these places, which is now."""
     places = trace.stacks["place"][trace.operations["stack"][[wake, wait]]]
@@ -90,17 +100,23 @@ def _first_of_each_place(trace: Trace, operations: Column) -> list[int]:
 
 def _possible(order: Order, wakes: Wakes, told: set[tuple[int, int]]) -> Iterator[Race]:
     trace = order.trace
-    pairs = _losable(trace, wakes)
-    begin = previous(trace, pairs[:, 1])
-    free = begin == NOBODY
-    free[~free] = order.concurrent(begin[~free], pairs[~free, 0])
-    asked = list(zip(*pairs[free].T.tolist(), begin[free].tolist(), strict=True))
+    pairs, begin = _unordered_pairs(order, wakes)
+    asked = list(zip(*pairs.T.tolist(), begin.tolist(), strict=True))
     predicates = Predicates(trace, asked) if asked else None
     for wake, wait, start in asked:
         if predicates is None or predicates.noticed(wake, start):
             continue
         if _new(trace, wake, wait, told):
             yield Race(Kind.LOST_WAKEUP, tuple(_known(start, wake, wait)), "possible")
+
+
+def _unordered_pairs(order: Order, wakes: Wakes) -> tuple[Column, Column]:
+    """Rows (WAKE, WAIT it ended) that nothing orders, and where each of these WAITs began."""
+    pairs = _losable(order.trace, wakes)
+    begin = previous(order.trace, pairs[:, 1])
+    free = begin == NOBODY
+    free[~free] = order.concurrent(begin[~free], pairs[~free, 0])
+    return pairs[free], begin[free]
 
 
 def _losable(trace: Trace, wakes: Wakes) -> Column:

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eitherway.detect import CERTAIN, detect_all
+from eitherway.detect import CERTAIN, INHERENT_EDGES, SEEN_LOST, detect_all
 from eitherway.detect.load_store import racing_with
+from eitherway.detect.lost_wakeup import are_open
 from eitherway.find.candidates import Candidate, FoundKind
 from eitherway.findings.from_races import findings_of, side_of
 from eitherway.model.finding import Finding, FoundOperation, Source
@@ -35,7 +36,9 @@ MISUSE = tuple(d for d in CERTAIN if d.name == "lock-misuse")
 SYNCHRONISATION = tuple(d for d in CERTAIN if d.name in ("deadlock", "lock-misuse"))
 # A wake-up is not lost when what it tells of is looked at under a lock: that needs the accesses.
 WAKE_UPS = tuple(detector for detector in CERTAIN if detector.name == "lost-wakeup")
-_ALL_ACCESSES = 1 << 18  # steps: of longer runs, synchronisation alone is looked at
+# Steps: of longer runs, synchronisation alone is looked at. A million accesses take a second and
+# 130 MB.
+_ALL_ACCESSES = 1 << 22
 
 
 class Traced(NamedTuple):
@@ -107,9 +110,10 @@ class Tracer:
         """Look at the synchronisation of a whole run: deadlocks, wake-ups that can be lost."""
         long = ran.schedule.steps > _ALL_ACCESSES
         traced = self.trace(ran, TraceRequest(Depth.SYNC if long else Depth.ACCESSES))
-        looked_for = SYNCHRONISATION if long else (*SYNCHRONISATION, *WAKE_UPS)
+        looked_for = (*SYNCHRONISATION, *((SEEN_LOST,) if long else WAKE_UPS))
         races = detect_all(traced.trace, looked_for)
-        limits = (*races.limits, *(_NOT_LOOKED_FOR if long else ()))
+        open_still = long and are_open(Order.of(traced.trace, INHERENT_EDGES))
+        limits = (*races.limits, *(_NOT_LOOKED_FOR if open_still else ()))
         found = tuple(traced.findings(races))
         return Opinion(found, (), traced.differs, limits)
 
@@ -163,4 +167,7 @@ def _places_of(trace: Trace, operations: list[int]) -> set[int]:
     return set(trace.stacks["place"][trace.operations["stack"][operations]].tolist())
 
 
-_NOT_LOOKED_FOR = ("wake-ups that can be lost were not looked for: the runs are long",)
+_NOT_LOOKED_FOR = (
+    "wake-ups that were heard, and could have been lost, were not looked for: that takes all "
+    f"accesses of a run, and these have more than {_ALL_ACCESSES:,} steps",
+)
