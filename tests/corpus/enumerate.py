@@ -20,6 +20,8 @@ from itertools import combinations
 from pathlib import Path
 from time import monotonic
 
+import numpy as np
+import numpy.typing as npt
 from benchmarks.measure import progress, published, table
 from tests.corpus.checked import build
 from tests.corpus.expect import PROGRAMS, Expectation, Truth, truths
@@ -152,8 +154,9 @@ def racing(trace: Trace) -> Iterator[tuple[int, int]]:
     """Every race between two sides, by its definition; one pair of operations for each."""
     graph = Graph(trace, ALL_EDGES)
     by_object: defaultdict[int, list[int]] = defaultdict(list)
+    again = _again_and_again(trace)
     for op in graph.ops:
-        if op.kind in ACCESSES and op.range is not None:
+        if op.kind in ACCESSES and op.range is not None and not again[op.index]:
             by_object[op.range.object].append(op.index)
     told = set[frozenset[object]]()
     for accesses in by_object.values():
@@ -162,6 +165,16 @@ def racing(trace: Trace) -> Iterator[tuple[int, int]]:
             if sides not in told and _races(graph, one, other):
                 told.add(sides)
                 yield one, other
+
+
+def _again_and_again(trace: Trace) -> npt.NDArray[np.bool_]:
+    """Which operations are the same as those just before and just after: a thread that spins.
+
+    What orders these two orders it.
+    """
+    same = trace.operations[1:] == trace.operations[:-1]
+    again: npt.NDArray[np.bool_] = np.r_[False, same] & np.r_[same, False]
+    return again
 
 
 def _races(graph: Graph, one: int, other: int) -> bool:
