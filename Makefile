@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every target does all its set-up and leaves the tool at .venv/bin/eitherway.
 
-.PHONY: help setup demo test lint format bench generate wheel clean
+.PHONY: help setup demo test lint format bench picture generate wheel clean
 .DEFAULT_GOAL := help
 
 PY := .venv/bin/python
@@ -37,6 +37,10 @@ format: ## rewrite the sources as lint wants them
 bench: ## measure, and write the figures into docs/benchmarks.md
 	@tools/setup dev
 	$(PY) -m benchmarks
+
+picture: ## take README's picture again, from the page of the demo
+	@tools/setup dev
+	$(PY) -m benchmarks.picture
 
 generate: setup ## write again what comes from the descriptions in format/
 	$(PY) format/generate.py

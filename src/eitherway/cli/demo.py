@@ -20,6 +20,7 @@ HELP = "run a shipped example under many schedules and tell its race"
 SCHEDULES = 300
 REPLAYS = 10
 FOLDER = "eitherway-demo"
+PAGE = "report.html"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
     print("\n4. What races, found by happens-before in the trace of that one run:\n", flush=True)
     _report(path)
     print(f"\nThe program stays in {FOLDER}/, its run in {path}.")
+    print(f"look: {FOLDER}/{PAGE} in a browser shows what each thread did, in time")
     print("next: eitherway replay --gdb, or mend the program and eitherway demo --keep")
     return 0
 
@@ -107,7 +109,7 @@ def _replay_and_record(launch: "Launch", odd: "Ran") -> Path:
     from eitherway.recording.store import Store
     from eitherway.worlds.threads.recorded import Recorded, save
     from eitherway.worlds.threads.run import run as run_once
-    from eitherway.worlds.threads.traced import traced
+    from eitherway.worlds.threads.traced import Depth, TraceRequest, traced
 
     again = [run_once(launch, replay=odd) for _ in range(REPLAYS)]
     same = sum(not ran.differences(odd) for ran in again)
@@ -117,7 +119,7 @@ def _replay_and_record(launch: "Launch", odd: "Ran") -> Path:
     )
     print(f"   {same} of {REPLAYS} were the same to the bit: output, steps, schedule, input.")
     recorded = Recorded(launch, odd)
-    trace, _ = traced(recorded)
+    trace, _ = traced(recorded, TraceRequest(Depth.VALUES))
     return save(recorded, Store.default(tell=say), trace)
 
 
@@ -126,4 +128,5 @@ def _report(path: Path) -> None:
 
     parser = argparse.ArgumentParser()
     races.add_arguments(parser)
-    races.run(parser.parse_args([str(path), "--fail-on", "none"]))
+    words = [str(path), "--fail-on", "none", "--report", f"html={FOLDER}/{PAGE}"]
+    races.run(parser.parse_args(words))

@@ -3,7 +3,9 @@
 
 import argparse
 import os
+import shlex
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +19,7 @@ from eitherway.model.finding import Finding, Source
 if TYPE_CHECKING:
     from eitherway.model.described import Describe
     from eitherway.model.trace import Trace
+    from eitherway.recording.layout import BlockType
     from eitherway.recording.read import Recording
 
 HELP = "find the operations of a recording whose order nothing decided"
@@ -113,6 +116,7 @@ def _detected(args: argparse.Namespace) -> Found:
     with Recording.open(path, incomplete=args.incomplete) as recording:
         trace, describe = _trace_of(recording, again=args.again)
         losses = list(recording.losses)
+        again = f"eitherway replay {shlex.quote(_name_of(path))}" if _is_run(recording) else ""
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     source = Source("eitherway", str(path))
     chosen = DETECTORS if args.guesses else CERTAIN
@@ -123,24 +127,40 @@ def _detected(args: argparse.Namespace) -> Found:
         "another run, or code that was not recorded, may have others"
     )
     # Merged first: what one run shows in two ways was seen once.
-    told = [stamped(finding, when) for finding in merged(findings)]
+    told = [replace(stamped(finding, when), replay=again) for finding in merged(findings)]
     whole = not losses and not races.limits  # nothing found in a part says nothing of the rest
     return told, [looked_at, *races.limits, *losses], whole
+
+
+def _is_run(recording: "Recording") -> bool:
+    from eitherway.worlds.threads.recorded import is_run  # late: as above
+
+    return is_run(_kinds(recording))
+
+
+def _kinds(recording: "Recording") -> "set[BlockType]":
+    from eitherway.recording.layout import BlockType  # late: as above
+
+    return {BlockType[name.upper()] for e in recording.manifest.streams for name in e.holds}
+
+
+def _name_of(path: Path) -> str:
+    """In the store, its name; that is what people know it by."""
+    return path.name if path.parent.name == "recordings" else str(path)
 
 
 def _trace_of(recording: "Recording", *, again: bool) -> "tuple[Trace, Describe]":
     """The trace in the recording, or the one of its run, done again with a tracer around it."""
     from eitherway.model.described import nothing
-    from eitherway.recording.layout import BlockType
     from eitherway.recording.trace import has_trace, read_trace
     from eitherway.worlds.threads.described import Descriptions
     from eitherway.worlds.threads.events import Events, is_trace
     from eitherway.worlds.threads.launch import fix_addresses
     from eitherway.worlds.threads.named import trace_of
     from eitherway.worlds.threads.recorded import is_made_here, is_run, load
-    from eitherway.worlds.threads.traced import events_of
+    from eitherway.worlds.threads.traced import Depth, TraceRequest, events_of
 
-    kinds = {BlockType[name.upper()] for e in recording.manifest.streams for name in e.holds}
+    kinds = _kinds(recording)
     if is_trace(recording):
         events = Events.read(recording)
         if only := events.names.asked.only():
@@ -157,7 +177,7 @@ def _trace_of(recording: "Recording", *, again: bool) -> "tuple[Trace, Describe]
     fix_addresses()
     recorded = load(recording)
     with running.apart(recorded.launch, required=recorded.boxed) as box:
-        events, _ = events_of(recorded, box=box)
+        events, _ = events_of(recorded, TraceRequest(Depth.VALUES), box=box)
     return trace_of(events), Descriptions(events)
 
 
