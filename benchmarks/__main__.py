@@ -13,6 +13,7 @@ MODULES = (
     "detect",
     "recordings",
     "findings",
+    "reports",
     "compiling",
     "switching",
     "schedules",

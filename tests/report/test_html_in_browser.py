@@ -107,6 +107,19 @@ def test_keys_lead_through_the_list(browser: Browser, tmp_path: Path) -> None:
     assert browser.run("document.getElementById('keys').hidden") is False
 
 
+def test_what_is_marked_becomes_a_command(browser: Browser, tmp_path: Path) -> None:
+    shown(browser, tmp_path / "page.html", [race(), race("one"), race("two")])
+    for key in ("m", "j", "m", "m", "j"):
+        browser.press(key)
+    browser.run("document.querySelector('#finding .small').click()")
+    assert text_of(browser, "#marked") == "2 marked: copy the command"
+    assert browser.run("suppressing()") == (
+        "eitherway report FINDINGS --gen-suppressions FILE "
+        f"--mark {race().id} --mark {race('two').id}"
+    )
+    assert browser.run("document.querySelectorAll('.star').length") == 2
+
+
 def test_an_address_leads_to_its_finding(browser: Browser, tmp_path: Path) -> None:
     shown(browser, tmp_path / "page.html", [race(), race("one"), race("two")])
     browser.run(f"new Promise(done => {{ addEventListener('hashchange', () => done());"

@@ -6,7 +6,7 @@ themselves. Where the two do not agree one of them is wrong, and it is not the p
 """
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -47,11 +47,17 @@ class Traced(NamedTuple):
     trace: Trace
     events: Events
     differs: tuple[str, ...]  # from what it was
+    known: Container[str]  # ids of which a history was drawn already
 
     def findings(self, races: Sequence[Race]) -> Iterator[Finding]:
         """These races, with all that the run says of what they are about."""
-        describe = Descriptions(self.events)
-        yield from findings_of(self.trace, races, source=Source("eitherway"), describe=describe)
+        yield from findings_of(
+            self.trace,
+            races,
+            source=Source("eitherway"),
+            describe=Descriptions(self.events),
+            known=self.known,
+        )
 
     def side(self, operation: int) -> FoundOperation:
         """One operation of it."""
@@ -72,10 +78,13 @@ class Opinion:
 class Tracer:
     """Runs schedules again with a tracer around them."""
 
-    def __init__(self, explorer: Explorer, *, fixed: bool) -> None:
+    def __init__(
+        self, explorer: Explorer, *, fixed: bool, known: Container[str] = frozenset()
+    ) -> None:
         """`fixed`: addresses are the same in every run, so that one can be asked for."""
         self._explorer = explorer
         self._fixed = fixed
+        self._known = known
 
     def trace(self, ran: Ran, request: TraceRequest) -> Traced:
         """What was asked for of a run."""
@@ -84,7 +93,8 @@ class Tracer:
             again = self._explorer.run(replay=ran, trace=Path(name), request=request, detect=True)
             with Recording.open(name, incomplete=True) as recording:  # it may have been killed
                 events = Events.read(recording)
-        return Traced(trace_of(events), events, tuple(again.differences(ran)))
+        differs = tuple(again.differences(ran))
+        return Traced(trace_of(events), events, differs, self._known)
 
     def races(self, candidates: Sequence[Candidate], ran: Ran) -> Opinion:
         """Look at all accesses to the bytes that the candidates are about, up to the last."""

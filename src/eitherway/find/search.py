@@ -120,7 +120,8 @@ class Search(Closing):
         self.recordings: list[str] = []  # that show something, by name
         self._crew = Crew(launch, plan=plan, threads=threads, jobs=jobs)
         self.progress = Progress(isolation=self._crew.isolation, places=places)
-        self._tracer = Tracer(self._crew.first, fixed=fixed)
+        known = self.progress.findings
+        self._tracer = Tracer(self._crew.first, fixed=fixed, known=known)
         self._space = Space(self._crew.first, self._tracer, _DRIVEN if plan.driver else "")
         self._space.learn(places)
         self._clock = Clock(None)

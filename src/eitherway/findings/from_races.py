@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Races of a trace, in names and sentences: numbers go in, findings come out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -26,8 +26,12 @@ def findings_of(
     source: Source,
     evidence: str = "",
     describe: Describe = nothing,
+    known: Container[str] = frozenset(),
 ) -> Iterable[Finding]:
-    """One finding per race; several may have one id, and `merge` makes one of them."""
+    """One finding per race; several may have one id, and `merge` makes one of them.
+
+    The first of each id has its history, unless that id is one of the `known`: each takes its time.
+    """
     names = _Names(trace, describe)
     histories = Histories(trace, names.locks, lambda index: names.side(index).found)
     drawn: set[str] = set()
@@ -45,7 +49,7 @@ def findings_of(
                 locks=names.locks_of(sides),
             )
         )
-        if finding.id not in drawn:  # one is enough, and each takes its time
+        if finding.id not in drawn and finding.id not in known:
             drawn.add(finding.id)
             finding = replace(finding, history=histories.of(told))
         yield finding

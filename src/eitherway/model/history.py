@@ -20,7 +20,7 @@ class Moment:
     op: str  # as in the operations of a finding
     touched: str = ""
     value: str = ""
-    place: Place = field(default_factory=Place)
+    place: Place = field(default_factory=Place)  # in the program: libraries are stepped over
     side: int = 0  # which operation of the finding it is, from 1
 
 

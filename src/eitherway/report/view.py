@@ -52,6 +52,7 @@ class _Tables:
     def __init__(self) -> None:
         self.texts: dict[str, int] = {"": 0}
         self.frames: dict[tuple[int, ...], int] = {}
+        self._numbers: dict[Frame, int] = {}  # of frames that were met: most are met again
         self.stacks: dict[tuple[int, ...], int] = {(): 0}
         self.excerpts: dict[tuple[int, int, tuple[int, ...]], int] = {}
 
@@ -59,6 +60,12 @@ class _Tables:
         return self.texts.setdefault(printable(text), len(self.texts))
 
     def frame(self, frame: Frame) -> int:
+        number = self._numbers.get(frame)
+        if number is None:
+            number = self._numbers[frame] = self._new_frame(frame)
+        return number
+
+    def _new_frame(self, frame: Frame) -> int:
         row = (
             self.text(frame.function),
             self.text(frame.file),

@@ -5,7 +5,7 @@ function findingView(finding, width) {
   const drawn = lanes(finding, width);
   return el("div", { class: "one" },
     heading(finding),
-    drawn && [el("h3", {}, "What happened"), drawn, legend()],
+    drawn && [el("h3", {}, "What happened"), drawn, legend(finding)],
     finding.explanation.length > 0 && [el("h3", {}, "Proof"), proof(finding)],
     finding.sides.length > 0 && [el("h3", {}, finding.sides.length > 1 ? "The operations" : "The operation"), el("div", { class: "sides" }, finding.sides.map((side, index) => card(finding, side, index)))],
     finding.locks.length > 0 && [el("h3", {}, "Locks"), el("div", { class: "sides" }, finding.locks.map((lock) => lockCard(finding, lock)))],
@@ -18,7 +18,7 @@ function heading(finding) {
   return el("header", {},
     el("h2", {}, T(finding.title), finding.about ? [" on ", el("code", {}, T(finding.about))] : null),
     el("p", { class: "meta" }, klassChip(finding.class), finding.new ? el("span", { class: "fresh" }, "new") : el("span", {}, "in the baseline"),
-      el("code", {}, finding.id), el("span", {}, finding.kind), el("span", {}, `${DATA.meanings[finding.class]}${k}`)),
+      el("code", {}, finding.id), el("button", { type: "button", class: "small", onclick: () => mark(), title: "Mark, to be suppressed (m)" }, "Mark"), el("span", {}, finding.kind), el("span", {}, `${DATA.meanings[finding.class]}${k}`)),
     finding.consequence ? el("p", { class: "meaning" }, el("b", {}, T(finding.consequence))) : null,
     finding.reason ? el("p", { class: "meaning" }, T(finding.reason)) : null,
     replay ? el("div", { class: "run" }, el("code", {}, replay), el("button", { type: "button", onclick: () => copy(replay), title: "Copy (c)" }, "Copy")) : null);

@@ -123,11 +123,12 @@ function label(finding, moment) {
 const short = (op) => op.replace(/ of size (\d+)/, "");
 const bareName = (touched) => (/'([^']+)'/.exec(touched) || [null, touched])[1];
 
-function legend() {
+function legend(finding) {
+  const open = openPair(finding, finding.history.moments.map(momentOf));
   const sample = (...parts) => svg("svg", { viewBox: "0 0 26 12" }, ...parts);
   const arrow = (name) => sample(svg("path", { class: name, d: "M 1 6 H 18" }), svg("path", { class: "tip", d: "M 18 2 l 7 4 l -7 4 z" }));
   return el("div", { class: "legend" },
-    el("span", {}, sample(svg("path", { class: "open", d: "M 1 6 H 25" })), "nothing decides this order"),
+    open && el("span", {}, sample(svg("path", { class: "open", d: "M 1 6 H 25" })), "nothing decides this order"),
     el("span", {}, arrow("edge"), "always comes before"),
     el("span", {}, arrow("edge chance"), "came before in this run"),
     el("span", {}, sample(svg("circle", { class: "dot full", cx: 13, cy: 6, r: 4.5 })), "write"),

@@ -2,7 +2,7 @@
 // The list, what is chosen of it, keys and printing. Only the rows in sight are elements.
 
 const ROW = 66, SPARE = 6, PRINTED = 200;
-const state = { shown: [], at: -1, off: new Set() };
+const state = { shown: [], at: -1, off: new Set(), marked: new Set() };
 
 const haystacks = FINDINGS.map((finding) => [
   finding.id, finding.kind, finding.class, T(finding.about), T(finding.functions), T(finding.title),
@@ -50,6 +50,7 @@ function row(at) {
   const element = el("div", { class: "row", role: "option", id: finding.id, "aria-selected": String(at === state.at), "aria-posinset": at + 1, "aria-setsize": state.shown.length, onclick: () => choose(at) },
     el("div", { class: "top" },
       el("span", { class: "what" }, T(finding.title).replace(/ \(.*\)$/, ""), finding.about ? [" ", el("code", {}, T(finding.about))] : null),
+      state.marked.has(finding.id) ? el("span", { class: "star", title: "marked" }, "\u2605") : null,
       finding.new ? el("span", { class: "fresh" }, "new") : null),
     el("div", { class: "top" }, el("span", { class: "where" }, T(finding.functions) || finding.id), klassChip(finding.class)));
   element.style.top = `${at * ROW}px`;
@@ -136,6 +137,7 @@ const KEYS = {
   "/": () => byId("search").focus(),
   c: () => { const finding = FINDINGS[state.shown[state.at]]; if (finding && finding.replay) copy(T(finding.replay)); },
   e: () => { const all = [...byId("finding").querySelectorAll("details")]; const open = !all.every((one) => one.open); all.forEach((one) => { one.open = open; }); },
+  m: () => mark(),
   "?": () => toggleHelp(),
 };
 const OF_THE_LIST = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End"]);
@@ -143,6 +145,19 @@ const OF_THE_LIST = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home
 function move(by) {
   if (state.shown.length) choose(Math.max(0, Math.min(state.shown.length - 1, state.at + by)));
 }
+
+/** What is marked is for `--gen-suppressions`: a page cannot write files, so it gives the command. */
+function mark() {
+  const finding = FINDINGS[state.shown[state.at]];
+  if (!finding) return;
+  if (!state.marked.delete(finding.id)) state.marked.add(finding.id);
+  const button = byId("marked");
+  button.hidden = !state.marked.size;
+  button.textContent = `${state.marked.size} marked: copy the command`;
+  rows();
+}
+
+const suppressing = () => ["eitherway report FINDINGS --gen-suppressions FILE", ...[...state.marked].map((id) => `--mark ${id}`)].join(" ");
 
 function toggleHelp() {
   byId("keys").hidden = !byId("keys").hidden;
@@ -182,6 +197,7 @@ function begin() {
     choose(state.at, true);
   });
   byId("help").addEventListener("click", toggleHelp);
+  byId("marked").addEventListener("click", () => copy(suppressing()));
   byId("list").addEventListener("scroll", rows, { passive: true });
   new ResizeObserver(() => { rows(); choose(state.at, true); }).observe(byId("finding"));
   addEventListener("hashchange", follow);
