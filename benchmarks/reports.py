@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks import browser as browsers
 from benchmarks.browser import Browser
 from benchmarks.findings import finding
-from benchmarks.measure import Figures, alone, arguments, machine, published, table, timed
+from benchmarks.measure import Figures, Watch, alone, arguments, published, table, timed
 
 from eitherway.cli.inputs import Inputs
 from eitherway.errors import Unavailable
@@ -131,10 +131,11 @@ def main() -> None:
     options = parser.parse_args()
     if not browsers.is_there():
         raise Unavailable("chromium is not installed", fix="tools/setup dev")
+    watch = Watch()
     pages = [_page_row(count, alone(page, count)) for count in (options.count // 10, options.count)]
     logs = [_log_row(size, alone(log, size)) for size in SIZES]
     head = ["findings", "file MB", "write s", "open ms", "filter ms", "rows drawn"]
-    text = f"{machine()}\n\n{table(head, pages)}\n\n"
+    text = f"{watch.told()}\n\n{table(head, pages)}\n\n"
     head = ["log MB", "s", "MB/s", "findings", "peak MiB"]
     published(text + table(head, logs), "reports", options.write)
 

@@ -142,7 +142,7 @@ def test_lines_of_others_between_those_of_a_report_cost_nothing(name: str) -> No
 
 @pytest.mark.parametrize("prefix", [b"2031-05-01T12:00:%02d.123Z ", b"%03d: ", b"[test %d] "])
 def test_what_a_runner_puts_before_each_line_is_cut_off(prefix: bytes) -> None:
-    for name in ("tsan-gcc.log", "go.log"):
+    for name in ("tsan-gcc.log", "go.log", "helgrind.log", "drd.log"):
         lines = (SAMPLES / name).read_bytes().split(b"\n")
         given = b"\n".join(prefix % (10 + n % 50) + line for n, line in enumerate(lines))
         assert {f.id for f in log_of(given)[1]} == {f.id for f in read(name)}

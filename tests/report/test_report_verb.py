@@ -167,10 +167,13 @@ def test_what_does_not_fit_is_a_usage_error(report: Report, args: list[str], mes
 
 def test_what_is_no_document_is_bad_input(report: Report, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text('{"format": 1, "findings": 3}', encoding="utf-8")
-    done = report("threads.json", "bad.json")
+    done = report("bad.json")
     assert done.returncode == 65
     assert done.stderr.startswith("eitherway: bad.json is not a findings document: $.findings must")
     assert done.stdout == ""
+    beside = report("threads.json", "bad.json")
+    assert (beside.returncode, beside.stderr) == (65, done.stderr)
+    assert "WARNING: EitherWay: data race" in beside.stdout
     assert report("none.json").returncode == 65
 
 
@@ -265,6 +268,20 @@ def test_what_cannot_be_read_does_not_cost_the_rest(report: Report, tmp_path: Pa
     done = report("noise.txt", "threads.json", "--allow-clean")
     assert done.returncode == 1
     assert "noise.txt: reports: none" in done.stdout
+
+
+def test_a_file_that_is_missing_does_not_cost_the_rest(report: Report) -> None:
+    done = report("threads.json", "missing.json", "--json", "kept.json")
+    assert done.returncode == 65
+    assert "WARNING: EitherWay: data race" in done.stdout
+    assert "missing.json cannot be read: No such file" in done.stderr
+    assert "wrote kept.json" in done.stderr
+
+
+def test_nothing_but_problems_is_told_alone(report: Report, tmp_path: Path) -> None:
+    done = report("missing.json", "--merge", "list.json")
+    assert (done.returncode, done.stdout) == (65, "")
+    assert not (tmp_path / "list.json").exists()
 
 
 def test_nothing_a_log_says_is_obeyed(report: Report, tmp_path: Path) -> None:

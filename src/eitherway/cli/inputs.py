@@ -23,12 +23,23 @@ class Inputs:
         self._allow_clean = allow_clean
         self._notes: dict[str, None] = {}
         self.problems: list[Problem] = []  # known when all findings were taken
+        self.empty = True  # until there is one
 
     def findings(self) -> Iterator[Finding]:
         """One after the other, as they are read."""
         for name in self._names:
-            with opened(name) as stream:
-                yield from self._of(stream, name)
+            try:
+                with opened(name) as stream:
+                    for finding in self._of(stream, name):
+                        self.empty = False
+                        yield finding
+            except Problem as problem:
+                self.problems.append(problem)
+
+    def check(self) -> None:
+        """When nothing but problems came of them, the first of these is all there is to tell."""
+        if self.empty and self.problems:
+            raise self.problems[0]
 
     @property
     def notes(self) -> list[str]:

@@ -95,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
         result = _merge(args, plan, inputs)
     else:
         findings = agreed(merged(inputs.findings()))
+        inputs.check()
         result = findings_list.result_of(plan, findings, inputs.notes)
         _deliver(args, plan, result)
     for problem in inputs.problems:
@@ -108,6 +109,7 @@ def _merge(
     """Into the list of that file; what it has already is known, as in a baseline."""
     with held(args.merge) as before:
         list_ = grown(before, inputs.findings())
+        inputs.check()
         every = with_code(list_.findings, plan.sources)
         known = {**plan.known.known, **dict.fromkeys(list_.known, "")}
         result = findings_list.result_of(

@@ -39,7 +39,7 @@ _ENDS = {
     Tool.GO: re.compile(r"={18}$"),
     Tool.KCSAN: re.compile(r"={30,}$"),
 }
-_OF_VALGRIND = re.compile(r"(?:\*\*|==|--)(\d+)(?:\*\*|==|--) ?(.*)")
+_OF_VALGRIND = re.compile(r"(?<!=)==(\d+)==(?: (.*))?$")
 _DIGITS = re.compile(r"\d")
 _KERNEL_TIME = re.compile(r"(?:<\d+>)?\[ *\d+\.\d+\](?:\[ *[A-Z]?\d+\])? ?")
 
@@ -59,8 +59,8 @@ class Blocks:
         """Each block when its last line was read."""
         for line in self._lines:
             self.count += 1
-            if found := _OF_VALGRIND.match(line):
-                yield from self._of_valgrind(found[1], found[2])
+            if "==" in line and (found := _OF_VALGRIND.search(line)):
+                yield from self._of_valgrind(found[1], found[2] or "")
             elif "WARNING: " in line or "KCSAN" in line:
                 yield from self._maybe_new(line)
             elif self._open is not None:
@@ -102,6 +102,9 @@ class Blocks:
         one = self._valgrind[process]
         yield from one.line(line)
         self.known |= one.tool is not None
+        if line.startswith("ERROR SUMMARY: "):  # its last words
+            yield from one.end(whole=True)
+            del self._valgrind[process]
 
 
 class _Prefix:

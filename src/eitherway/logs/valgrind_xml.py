@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-from eitherway.logs.blocks import Tool
+from eitherway.logs.blocks import LONGEST, Tool
 from eitherway.logs.frames import frame
 from eitherway.logs.sections import Section
 from eitherway.logs.valgrind import finding_in
@@ -56,7 +56,8 @@ class ValgrindXml:
             self.tool = _TOOLS.get((element.text or "").strip())
         elif element.tag == "announcethread":
             number = element.findtext("hthreadid", "")
-            self._created[f"thread #{number}"] = _stack(element.find("stack"))
+            if len(self._created) < LONGEST:
+                self._created[f"thread #{number}"] = _stack(element.find("stack"))
         else:
             self.errors += 1
             yield finding_in(list(_sections(element)), self._created)
