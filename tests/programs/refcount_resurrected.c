@@ -2,6 +2,7 @@
 // A count that has reached zero is raised again by one who found the object a moment before.
 // EXPECT: memory-error - A B
 // MAY: data-race - A B, because the use and the free are not ordered either
+// MAY: data-race - B C, because the last use and the free are not ordered either
 // MAY: memory-error - B C, because it lets go of what is gone
 // MAY: memory-error - B B, because the second one frees it again
 // MAY: failure SIGABRT, because the allocator notices that
