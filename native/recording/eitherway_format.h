@@ -417,8 +417,9 @@ struct ew_family_head {
   uint64_t forgotten; /* How often a process forgot the past, for want of numbers: races across that are missed. */
   uint64_t turns; /* How often something came off that processes do to objects of several: who has the next number comes next in a replay. */
   uint64_t turning; /* The process that is about to take a turn; 0: none. */
+  uint64_t alone; /* Not 0: nobody outside has anything more to say, so that time need not really pass; set by the other end. */
 };
-_Static_assert(sizeof(struct ew_family_head) == 80, "family_head");
+_Static_assert(sizeof(struct ew_family_head) == 88, "family_head");
 _Static_assert(offsetof(struct ew_family_head, room) == 0, "family_head.room");
 _Static_assert(offsetof(struct ew_family_head, used) == 8, "family_head.used");
 _Static_assert(offsetof(struct ew_family_head, switches) == 16, "family_head.switches");
@@ -429,6 +430,7 @@ _Static_assert(offsetof(struct ew_family_head, found_again) == 48, "family_head.
 _Static_assert(offsetof(struct ew_family_head, forgotten) == 56, "family_head.forgotten");
 _Static_assert(offsetof(struct ew_family_head, turns) == 64, "family_head.turns");
 _Static_assert(offsetof(struct ew_family_head, turning) == 72, "family_head.turning");
+_Static_assert(offsetof(struct ew_family_head, alone) == 80, "family_head.alone");
 
 /* An access that conflicts with an earlier one, when nothing orders them. Of one run, each pair of places once. The rows of a survey are those of all its runs. */
 struct ew_found_row {

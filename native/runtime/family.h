@@ -47,6 +47,7 @@ void ew_family_found_again(void);
 void ew_family_forgot(void); // the past: see clocks.c
 
 void ew_family_waiting(bool waits);            // this process, for nothing but the outside
+bool ew_family_alone(void);                    // nobody outside has anything more to say
 bool ew_family_busy(void);                     // whether some process of those held is at work
 void ew_family_numbers(pid_t told, pid_t own); // of this process
 void ew_family_ended(pid_t own, int status);   // that of a member, or this process if 0

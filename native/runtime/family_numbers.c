@@ -9,6 +9,12 @@ void ew_family_waiting(bool waits) {
     ew_own->member.waiting = waits;
 }
 
+// What processes of this program's say to each other comes when it comes.
+bool ew_family_alone(void) {
+    return ew_noted.head && ew_memory_used(&ew_noted) == 1 &&
+           __atomic_load_n(&ew_noted.head->alone, __ATOMIC_RELAXED);
+}
+
 // One that became another program may be on its way to be one of us again; and who has said how it
 // ends has yet to do it.
 static bool is_busy(const struct ew_member *one) {

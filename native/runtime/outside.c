@@ -2,6 +2,7 @@
 // Waiting for descriptors. Those that lead outside are really waited for; of the others only
 // threads of this program can make something, so that who waits for them is looked at when they do.
 #include "descriptors.h"
+#include "family.h"
 #include "schedule.h"
 #include "signals.h"
 
@@ -127,13 +128,26 @@ static void let_go(struct ew_thread *thread) {
     ew_unblock(thread, false);
 }
 
+#define PART 20000000 // nanoseconds after which it is looked whether we have been left alone
+
+// How long to wait next. When nobody outside has anything more to say, time need not really pass.
+static int64_t part_of(int64_t nanoseconds, int64_t since) {
+    if (nanoseconds <= 0)
+        return nanoseconds;
+    int64_t left = since + nanoseconds - real_now();
+    if (left <= 0 || ew_family_alone())
+        return 0;
+    return left < PART ? left : PART;
+}
+
 static bool look_really(int64_t nanoseconds) {
     struct pollfd *all = gather(), *at = all;
-    int64_t before = nanoseconds ? real_now() : 0;
+    int64_t before = nanoseconds ? real_now() : 0, part;
     long count;
-    do
-        count = poll_all(all, nanoseconds);
-    while (count == -EINTR && !ew_signal_arrived);
+    do {
+        part = part_of(nanoseconds, before);
+        count = poll_all(all, part);
+    } while ((count == -EINTR && !ew_signal_arrived) || (count == 0 && part > 0));
     if (nanoseconds)
         pass_time((real_now() - before) / 1000);
     if (count <= 0)

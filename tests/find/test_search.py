@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from eitherway.errors import UsageError
 from eitherway.find import confirm
 from eitherway.find.confirm import Tracer
 from eitherway.find.endings import How
@@ -17,8 +18,10 @@ from eitherway.model.words import Kind
 from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.threads import ready
 from eitherway.worlds.threads.build import build
 from eitherway.worlds.threads.course import Plan
+from eitherway.worlds.threads.driver import Driver
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.policies import DEPTH_FIRST, MIX, Turn, chosen, turns
@@ -48,10 +51,11 @@ def find(tmp_path_factory: pytest.TempPathFactory) -> Find:
         timeout: float = 60.0,
         jobs: int = 1,
         mix: Sequence[Turn] = SEEDED,
+        driver: Driver | None = None,
         schedules: int = SCHEDULES,
     ) -> Progress:
         launch = Launch.here([built(name), *arguments])
-        plan = Plan(timeout=timeout)
+        plan = Plan(timeout=timeout, driver=driver)
         store = Store(folder / "store")
         with Search(launch, store, plan=plan, fixed=False, jobs=jobs) as search:
             return search.run(turns(seed, mix), Budget(schedules), lambda _: None)
@@ -173,6 +177,12 @@ def test_of_long_runs_wake_ups_that_were_lost_are_told(
     progress = find("wakes", "0", schedules=30)
     assert {finding.kind for finding in progress.findings.values()} == {Kind.LOST_WAKEUP}
     assert "deadlock" in progress.endings.told()
+
+
+def test_a_server_that_is_never_ready_has_not_hung(find: Find) -> None:
+    driver = Driver(("true",), ready.parse("file:/nowhere/ready"))
+    with pytest.raises(UsageError, match="the program was to make /nowhere/ready first"):
+        find("endings", "hang", timeout=0.3, driver=driver)
 
 
 def test_one_answer_for_every_order_is_no_failure(find: Find) -> None:

@@ -144,6 +144,15 @@ def test_a_driver_that_cannot_be_started_leaves_no_server(program: Program) -> N
         run(Launch.here([program("echoes"), str(free_port())]), plan=plan)
 
 
+def test_when_the_driver_is_done_time_does_not_really_pass(program: Program, box: Sandbox) -> None:
+    launch = Launch.here([program("lingers"), "7"])
+    plan = Plan(driver=Driver(asks(7, "a"), ready.Port(7), stop=None), grace=60)
+    ran = run(launch, plan=plan, box=box)
+    assert (ran.status, ran.course.ended) == (0, Ended.DRIVEN)
+    assert ran.out.beginning == b"nobody came for an hour\n"
+    assert run(launch, replay=ran, box=box).differences(ran) == []
+
+
 # --- as a person writes them
 
 

@@ -6,8 +6,9 @@ So a seed decides what is found first, however many there are and whichever is q
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from queue import SimpleQueue
 
 from eitherway.closing import Closing
@@ -63,11 +64,13 @@ class Crew(Closing):
         for explorer in self._explorers[1:]:
             free.put(explorer)
 
-        def work(batch: Batch) -> list[Done]:
+        def work(batch: Batch, told: SimpleQueue[Done | None]) -> None:
             explorer = free.get()
             try:
-                return list(_done(explorer, batch))
+                for done in _done(explorer, batch):
+                    told.put(done)
             finally:
+                told.put(None)
                 free.put(explorer)
 
         pool = ThreadPoolExecutor(self._jobs)
@@ -75,7 +78,8 @@ class Crew(Closing):
         try:
             for next_one in works:
                 if isinstance(next_one, Batch):
-                    pending.append(pool.submit(work, next_one).result)
+                    told: SimpleQueue[Done | None] = SimpleQueue()
+                    pending.append(partial(_as_told, told, pool.submit(work, next_one, told)))
                 else:
                     pending.append(next_one)
                 if len(pending) > self._jobs:
@@ -88,6 +92,13 @@ class Crew(Closing):
     def close(self) -> None:
         """End them."""
         self._stack.close()
+
+
+def _as_told(told: SimpleQueue[Done | None], work: Future[None]) -> Iterator[Done]:
+    """Part by part: one run may take long, and somebody waits for news."""
+    while (done := told.get()) is not None:
+        yield done
+    work.result()  # raises what went wrong
 
 
 def _done(explorer: Explorer, batch: Batch) -> Iterator[Done]:

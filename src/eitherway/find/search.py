@@ -18,6 +18,7 @@ from eitherway.find.clock import Clock, OutOfTime
 from eitherway.find.confirm import Opinion, Tracer
 from eitherway.find.coverage import Coverage
 from eitherway.find.crew import Crew, Done, Work
+from eitherway.find.driving import Driving
 from eitherway.find.endings import Ending, Endings, How
 from eitherway.find.failures import consequence, failure_of
 from eitherway.find.space import Space
@@ -126,6 +127,7 @@ class Search(Closing):
         self._space.learn(places)
         self._clock = Clock(None)
         self._doubtful: dict[Way, list[Candidate]] = {}  # seen, and in no trace yet
+        self._driving = Driving(plan.driver) if plan.driver else None
 
     def again(self, runs: Iterable[Ran]) -> None:
         """Do recorded runs again before anything else, and look at them as at any other."""
@@ -155,6 +157,7 @@ class Search(Closing):
 
     def _search(self, results: Iterable[Done], budget: Budget, tell: Tell) -> None:
         for batch, part in results:
+            self._see_driver(part)
             self._take(batch, part)
             tell(self.progress)
             self._doing = _RUNNING
@@ -162,6 +165,16 @@ class Search(Closing):
                 break
         if self._order_next == 1 and not (budget.at_first and self.progress.findings):
             self._look_at_order()  # there was no time for it yet
+
+    def _see_driver(self, part: Surveyed) -> None:
+        cut_off = np.any(part.rows["stopped"] == Stopped.WITH_ALL)
+        if (
+            self._driving
+            and part.ran
+            and not cut_off
+            and (said := self._driving.see(part.ran.course))
+        ):
+            self._note(said)
 
     def _open(self, turns: Iterable[Turn]) -> Iterator[Turn]:
         """Those that still have something to run; none when there is nothing else in turn."""

@@ -180,6 +180,7 @@ class Conductor:
         stop = self._plan.driver.stop if self._plan.driver else None
         if self._ended is Ended.ITSELF:
             self._end(Ended.DRIVEN, [(stop, self._plan.grace)])
+            self._target.leave_alone()  # after the signal: else time may pass before it
 
     def _await_driver(self) -> None:
         """The program ended before its driver did, which may notice it."""

@@ -90,9 +90,11 @@ MIX = (
 
 
 def turns(
-    seed: int, mix: Sequence[Turn] = MIX, *, size: int = 16, most: int = 512
+    seed: int, mix: Sequence[Turn] = MIX, *, size: int = 1, most: int = 512
 ) -> Iterator[Turn]:
     """Without end: one schedule in turns, then each of the mix in batches that grow.
+
+    They begin small: where one run takes seconds, each policy is to have its turn all the same.
 
     No schedule comes twice while seeds last: each round has the seeds after the last round's. What
     is run one after the other has no seeds, and as many runs as half of the others together.

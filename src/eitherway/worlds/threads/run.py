@@ -130,6 +130,10 @@ class Memories:
         """The step of its last decision point."""
         return family.reached(self.family)
 
+    def leave_alone(self) -> None:
+        """Nobody outside has anything more to say: time need not really pass."""
+        family.leave_alone(self.family)
+
     def found(self) -> Found:
         """What was found while the program ran."""
         return family.found(self.family)

@@ -181,6 +181,10 @@ class Server(Closing):
         """From the same."""
         return self._memories.reached()
 
+    def leave_alone(self) -> None:
+        """In the same."""
+        self._memories.leave_alone()
+
     def wrote(self) -> int:
         """All of it is in memory."""
         return self.stored()

@@ -33,6 +33,9 @@ class Progress(Protocol):
     def reached(self) -> int:
         """The step of its last decision point."""
 
+    def leave_alone(self) -> None:
+        """Tell it that nobody outside has anything more to say."""
+
 
 class Target(Progress, Protocol):
     """A run."""
@@ -112,6 +115,11 @@ class Started(Closing):
     def reached(self) -> int:
         """The same."""
         return self._progress.reached() if self._progress else 0
+
+    def leave_alone(self) -> None:
+        """If it gives an account, it also listens."""
+        if self._progress:
+            self._progress.leave_alone()
 
     def wait(self, seconds: float | None, also: Sequence[int] = ()) -> bool:
         """Hands on what it writes meanwhile."""
