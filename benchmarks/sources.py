@@ -32,6 +32,7 @@ class Kit:
     name: str
     cc: tuple[str, ...]
     cxx: tuple[str, ...]
+    flags: tuple[str, ...] = FLAGS
 
 
 _TOOL = str(Path(sys.executable).with_name("eitherway"))
@@ -101,9 +102,9 @@ def _build(kit: Kit, recipe: Recipe, folder: Path) -> None:
 @cache
 def _state(kit: Kit, own: tuple[Path, ...]) -> str:
     """Of what a build depends on besides the packages."""
-    digest = hashlib.sha256(repr((kit, FLAGS)).encode())
+    digest = hashlib.sha256(repr(kit).encode())
     files = [Path(__file__), *own]
-    if kit is OURS:
+    if kit.cc == OURS.cc:
         files += map(Path, link.parts())
         files += sorted(Path(link.__file__).parent.glob("*.py"))
     for file in files:
@@ -111,9 +112,10 @@ def _state(kit: Kit, own: tuple[Path, ...]) -> str:
     return digest.hexdigest()[:12]
 
 
-def compiled(compiler: Sequence[str], files: Sequence[Path], folder: Path, *flags: str) -> None:
-    """Objects of some files, in the folder."""
-    do([*compiler, *FLAGS, "-w", "-pthread", *flags, "-c", *map(str, files)], folder)
+def compiled(kit: Kit, files: Sequence[Path], folder: Path, *flags: str) -> None:
+    """Objects of some files of one language, in the folder."""
+    compiler = kit.cc if files[0].suffix == ".c" else kit.cxx
+    do([*compiler, *kit.flags, "-w", "-pthread", *flags, "-c", *map(str, files)], folder)
 
 
 def linked(linker: Sequence[str], program: Path, *libraries: str) -> Path:
@@ -127,17 +129,17 @@ def small_program(name: str, kit: Kit) -> Path:
     """One of our own of a single file."""
 
     def recipe(kit: Kit, folder: Path) -> Path:
-        compiled(kit.cc, [PROGRAMS / f"{name}.c"], folder)
+        compiled(kit, [PROGRAMS / f"{name}.c"], folder)
         return linked(kit.cc, folder / name)
 
     return built(name, kit, recipe, PROGRAMS / f"{name}.c")
 
 
-def configured(package: str, kit: Kit, folder: Path, *options: str) -> None:
+def configured(tree: Path, kit: Kit, folder: Path, *options: str) -> None:
     """A package configured in the folder as its users do."""
-    compilers = {"CC": " ".join(kit.cc), "CXX": " ".join(kit.cxx), "CFLAGS": " ".join(FLAGS)}
+    compilers = {"CC": " ".join(kit.cc), "CXX": " ".join(kit.cxx), "CFLAGS": " ".join(kit.flags)}
     settings = [f"{name}={value}" for name, value in compilers.items()]
-    do([str(source(package) / "configure"), "--quiet", *options, *settings], folder)
+    do([str(tree / "configure"), "--quiet", *options, *settings], folder)
 
 
 def do(command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:

@@ -4,7 +4,7 @@
 import getpass
 from pathlib import Path
 
-from benchmarks.sources import BARE, Kit, built, configured, do, small_program
+from benchmarks.sources import BARE, Kit, built, configured, do, small_program, source
 from benchmarks.subjects.subject import Job, Size
 
 from eitherway.errors import Unavailable
@@ -25,7 +25,7 @@ class Memcached:
     def _recipe(self, kit: Kit, folder: Path) -> Path:
         if not Path("/usr/include/event.h").exists():
             raise Unavailable("memcached needs libevent", fix="apt-get install libevent-dev")
-        configured("memcached", kit, folder, "--disable-docs", "--disable-coverage")
+        configured(source("memcached"), kit, folder, "--disable-docs", "--disable-coverage")
         do(["make", "-s", "-j2", "memcached"], folder)
         return folder / "memcached"
 

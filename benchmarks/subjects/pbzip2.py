@@ -32,10 +32,10 @@ class Pbzip2:
     def _recipe(self, kit: Kit, folder: Path) -> Path:
         library, program = source("bzip2"), source("pbzip2")
         large = "-D_FILE_OFFSET_BITS=64"
-        compiled(kit.cc, [library / f"{name}.c" for name in _LIBRARY], folder, large)
+        compiled(kit, [library / f"{name}.c" for name in _LIBRARY], folder, large)
         files = [program / f"{name}.cpp" for name in _PROGRAM]
         options = ("-std=gnu++98", f"-I{library}", "-DUSE_STACKSIZE_CUSTOMIZATION", large)
-        compiled(kit.cxx, files, folder, *options)
+        compiled(kit, files, folder, *options)
         return linked(kit.cxx, folder / "pbzip2")
 
     def job(self, program: Path, size: Size, folder: Path) -> Job:

@@ -25,7 +25,7 @@ class Sqlite:
         files = [amalgamation / "sqlite3.c", _DRIVER]
         shutil.copy(amalgamation / "program", files[0])
         options = ("-DSQLITE_THREADSAFE=1", "-DSQLITE_OMIT_LOAD_EXTENSION", f"-I{amalgamation}")
-        compiled(kit.cc, files, folder, *options)
+        compiled(kit, files, folder, *options)
         return linked(kit.cc, folder / "sqlite_threads", "-lm")
 
     def job(self, program: Path, size: Size, folder: Path) -> Job:

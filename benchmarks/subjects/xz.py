@@ -4,7 +4,7 @@
 import lzma
 from pathlib import Path
 
-from benchmarks.sources import Kit, built, configured, do
+from benchmarks.sources import Kit, built, configured, do, source
 from benchmarks.subjects.subject import Job, Size
 from benchmarks.subjects.text import text
 
@@ -36,12 +36,31 @@ class Xz:
         return built(self.name, kit, self._recipe)
 
     def _recipe(self, kit: Kit, folder: Path) -> Path:
-        configured("xz-utils", kit, folder, *_OPTIONS)
-        do(["make", "-s", "-j2", "-C", "src"], folder)
-        return folder / "src" / "xz" / "xz"
+        return _made(source("xz-utils"), kit, folder)
 
     def job(self, program: Path, size: Size, folder: Path) -> Job:
         """Blocks small enough that there are several for each thread."""
         file = text(_BYTES[size])
         command = (str(program), "-c", "-k", "-T4", "-2", f"--block-size={_BLOCK[size]}", str(file))
         return Job(command, folder, right=lambda out: lzma.decompress(out) == file.read_bytes())
+
+
+class XzReleased:
+    """The same version as its makers released it: what Debian mended since is broken in it."""
+
+    name = "xz-released"
+
+    def build(self, kit: Kit) -> Path:
+        """From the archive that Debian began with."""
+        return built(self.name, kit, self._recipe)
+
+    def _recipe(self, kit: Kit, folder: Path) -> Path:
+        archive = next(source("xz-utils").parent.glob("*.orig.tar.*z"))
+        do(["tar", "--extract", "--file", str(archive)], folder)
+        return _made(next(folder.glob("xz-*")), kit, folder)
+
+
+def _made(tree: Path, kit: Kit, folder: Path) -> Path:
+    configured(tree, kit, folder, *_OPTIONS)
+    do(["make", "-s", "-j2", "-C", "src"], folder)
+    return folder / "src" / "xz" / "xz"

@@ -41,6 +41,7 @@ def only(document: Document) -> Finding:
     [
         ("field", "global 'queue.tail'"),
         ("inner", "global 'queues[1].inner.counts[2]'"),
+        ("declared", "global 'declared.tail'"),  # what defines it says no type
         ("thread-local", "'own' in the thread-local storage of main thread"),
         ("stack", "'total' on the stack of main thread"),
         ("heap", "heap block of 64 bytes"),
@@ -55,7 +56,7 @@ def test_a_block_is_told_by_its_part_and_by_who_allocated_it(check: Check) -> No
         assert side.part == "bytes 12 to 15"
         assert side.allocated_by == "main thread"
         assert side.allocated[0].function == "on_heap"
-        assert side.allocated[0].line == 45
+        assert side.allocated[0].line == 46
 
 
 def test_both_sides_are_told_with_stacks_locks_and_who_created_them(check: Check) -> None:
@@ -67,6 +68,12 @@ def test_both_sides_are_told_with_stacks_locks_and_who_created_them(check: Check
     assert thread.created_by == "main thread"
     assert [frame.function for frame in thread.created] == ["race_on", "on_stack", "main"]
     assert thread.locks == ()
+
+
+def test_nothing_of_the_runtime_is_in_a_stack(check: Check) -> None:
+    _, thread = sorted(check("handler").operations, key=lambda side: side.actor)
+    functions = [frame.function for frame in thread.stack]
+    assert functions == ["on_signal", "<signal handler called>"]
 
 
 def test_the_text_says_all_of_it(program: Path) -> None:

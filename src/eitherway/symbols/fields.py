@@ -47,8 +47,14 @@ def _type_of(file: File, variable: Variable) -> str:
     place = f"DW_OP_addr {variable.start:#x}"
     for entry in entries(dwarfdump(file.path, f"--name={name}")):
         if entry.attributes.get("DW_AT_location") == place:
-            return entry.type
+            return entry.type or _declared_type(file, entry)
     return ""
+
+
+def _declared_type(file: File, entry: Entry) -> str:
+    """Of a variable that a header declares: what defines it refers to that, and has no type."""
+    declaration = _type(file, entry.attributes.get("DW_AT_specification", "").split(" ", 1)[0])
+    return declaration.type if declaration else ""
 
 
 def _path(file: File, kind: str, offset: int, size: int) -> Iterator[str]:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A race on each sort of memory that can have a name, the one that is asked for.
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,28 @@ static void on_heap(void) {
     free(shared);
 }
 
+extern struct queue declared;
+struct queue declared;
+
+static void on_signal(int unused) {
+    (void)unused;
+    ++*place;
+}
+
+static void *raises(void *unused) {
+    raise(SIGUSR1);
+    return unused;
+}
+
+static void in_handler(void) {
+    pthread_t thread;
+    signal(SIGUSR1, on_signal);
+    place = &queue.head;
+    pthread_create(&thread, NULL, raises, NULL);
+    ++queue.head;
+    pthread_join(thread, NULL);
+}
+
 int main(int count, char **arguments) {
     const char *way = count > 1 ? arguments[1] : "";
     pthread_mutex_init(&made, NULL);
@@ -54,6 +77,10 @@ int main(int count, char **arguments) {
         race_on(&queue.tail);
     if (strcmp(way, "inner") == 0)
         race_on((int *)&queues[1].inner.counts[2]);
+    if (strcmp(way, "declared") == 0)
+        race_on(&declared.tail);
+    if (strcmp(way, "handler") == 0)
+        in_handler();
     if (strcmp(way, "thread-local") == 0)
         race_on(&own);
     if (strcmp(way, "stack") == 0)

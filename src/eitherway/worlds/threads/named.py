@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eitherway.model.finding import Frame
 from eitherway.model.trace import OPERATION, Table, Trace, TraceBuilder
 from eitherway.model.words import OpKind, World
 from eitherway.symbols.lines import Frames, frames_at
@@ -22,8 +23,10 @@ from eitherway.worlds.threads.memory import Memory, Space, stretches
 
 _SYNC = tuple(int(op) for op in (OpKind.ACQUIRE, OpKind.RELEASE, OpKind.INIT, OpKind.DESTROY))
 _WAITS = (int(OpKind.WAIT), int(OpKind.WAKE))
-# What calls main and a thread's function.
-_BELOW_THE_PROGRAM = frozenset({"ew_thread_main", "__libc_start_call_main", "__libc_start_main"})
+_BELOW_THE_PROGRAM = frozenset({"__libc_start_call_main", "__libc_start_main"})  # calls main
+# Where native/runtime/CMakeLists.txt has its sources lie: it calls threads, handlers, destructors.
+_RUNTIME = "/eitherway-runtime/"
+_HANDLER_CALLED = Frame("<signal handler called>")  # as gdb says it
 
 
 def trace_of(run: Events) -> Trace:
@@ -80,7 +83,11 @@ def frames_of(modules: Sequence[Module], pcs: Table) -> dict[int, Frames]:
 
 
 def _of_the_program(frames: Frames) -> Frames:
-    return () if frames and frames[0].function in _BELOW_THE_PROGRAM else frames
+    if not frames or frames[0].function in _BELOW_THE_PROGRAM:
+        return ()
+    if not frames[0].file.startswith(_RUNTIME):
+        return frames
+    return (_HANDLER_CALLED,) if frames[0].file == f"{_RUNTIME}delivery.c" else ()
 
 
 # --- objects
