@@ -8,12 +8,14 @@ proof in sentences and the command that shows it again.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TextIO
 
+from eitherway.findings.overview import overview
 from eitherway.model.finding import Finding, FoundOperation, Frame, Summary
 from eitherway.model.text import printable
 from eitherway.model.words import Class, Kind
 from eitherway.report.words import MEANINGS, capital, is_stuck, place, title
 
 RULE = "=" * 18
+_FEW = 2  # findings that need no overview
 
 _BOLD, _RED, _PLAIN = "\x1b[1m", "\x1b[1;31m", "\x1b[0m"
 
@@ -36,7 +38,7 @@ class TextReport:
             marked = "" if finding.id in new else ", in the baseline"
             for line in _block(finding, marked):
                 out.write(self._shown(line))
-        for line in _closing(summary):
+        for line in _closing(summary, findings):
             out.write(self._shown(line))
 
     def _shown(self, line: str) -> str:
@@ -200,7 +202,10 @@ def _labelled(label: str, text: str) -> Iterable[str]:
     return (f"  {label}: {text}",) if text else ()
 
 
-def _closing(summary: Summary) -> Iterator[str]:
+def _closing(summary: Summary, findings: Sequence[Finding]) -> Iterator[str]:
+    if len(findings) > _FEW:
+        yield "In short:"
+        yield from (f"  {line}" for line in overview(findings))
     counts = [f"{count} {klass.value}" for klass in Class if (count := summary.classes.get(klass))]
     found = f"{summary.findings} finding{'' if summary.findings == 1 else 's'}"
     yield f"EitherWay: {found}" + (f": {', '.join(counts)}" if counts else "")
