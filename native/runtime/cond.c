@@ -75,8 +75,10 @@ int ew_cond_wait(pthread_cond_t *handle, struct ew_mutex *mutex, int64_t deadlin
     enum ew_woken woken =
         condition->shared ? wait_shared(&shared, deadline) : wait_private(condition, deadline, pc);
     bool was_signalled = !condition->shared && ew_self->woken;
+    unsigned gives_up = deadline == EW_NEVER ? 0 : EW_FLAG_TRY;
     if (UNLIKELY(ew_watched))
-        ew_tell(EW_OP_WAIT, woken == EW_TIMED_OUT ? EW_FLAG_FAILED : 0, handle, sizeof *handle, pc);
+        ew_tell(EW_OP_WAIT, gives_up | (woken == EW_TIMED_OUT ? EW_FLAG_FAILED : 0), handle,
+                sizeof *handle, pc);
     error = ew_mutex_take(mutex, EW_NEVER, pc);
     // With the mutex taken, as POSIX wants it; and who is cancelled must not have used up a signal.
     if (!was_signalled)
