@@ -359,10 +359,27 @@ def lost_possible(graph: Graph) -> Iterator[Operations]:
             continue
         earlier = [i for i in graph.of_actor(graph.ops[w].actor) if i < w]
         begin = earlier[-1] if earlier else None
-        if begin is None:
+        if begin is None and not waits_again(graph, w):
             yield u, w
-        elif graph.unordered(begin, u) and not would_notice(graph, u, begin):
+        elif begin is None:
+            continue
+        elif graph.unordered(begin, u) and not (
+            would_notice(graph, u, begin) or waits_again(graph, w)
+        ):
             yield tuple(sorted((begin, u, w)))
+
+
+def waits_again(graph: Graph, w: int) -> bool:
+    """Whether the next that others could see of a waiter, after a look, is the same WAIT."""
+    later = [i for i in graph.of_actor(graph.ops[w].actor) if i > w]
+    waits = [i for i in later if graph.ops[i].kind is OpKind.WAIT]
+    if not waits or graph.range[waits[0]] != graph.range[w]:
+        return False
+    between = [graph.ops[i] for i in later if i < waits[0]]
+    seen = [op for op in between if op.kind not in (OpKind.ACQUIRE, OpKind.RELEASE, OpKind.LOAD)]
+    touched = {graph.range[op.index] for op in graph.ops if op.actor != graph.ops[w].actor}
+    hidden = [op.kind is OpKind.STORE and graph.range[op.index] not in touched for op in seen]
+    return all(hidden) and any(op.kind is OpKind.LOAD for op in between)
 
 
 def would_notice(graph: Graph, u: int, begin: int) -> bool:

@@ -107,6 +107,31 @@ def test_a_wait_with_a_timeout_loses_nothing() -> None:
     assert races(story) == []
 
 
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [
+        ("looks", 0),  # what it was woken for was not for it
+        ("looks, and stores what nobody else sees", 0),
+        ("looks, and stores", 1),
+        ("nothing", 2),  # it counts wake-ups
+    ],
+)
+def test_a_waiter_that_waits_again(does: str, told: int) -> None:
+    story = Story()
+    waiter_begins(story)
+    story.waits("waiter", "condition", waker(story, "tgw"))
+    story.takes("waiter", "m")
+    if "looks" in does:
+        story.reads("waiter", "ready")
+    if "nobody" in does:
+        story.writes("waiter", "own")
+    elif "stores" in does:
+        story.writes("waiter", "ready")
+    story.gives("waiter", "m")
+    story.waits("waiter", "condition", waker(story, "tswg"))
+    assert len(races(story)) == told
+
+
 def test_a_semaphore_keeps_its_wakes() -> None:
     story = Story()
     story.reads("waiter", "ready")

@@ -12,6 +12,8 @@ noticed if, since it took the mutex, it had looked at something that the waker s
 * before U, with the mutex held at that store or at U, or
 * within one holding of the mutex with U.
 
+Nor is anything lost when the waiter, woken by U, looks and waits again: what U told was not for it.
+
 Told once per pair of places; the operations are the begin of the WAIT if possible, U and W. WAKEs
 that are kept until somebody waits (CUMULATIVE) are never lost; a WAIT that gives up by itself (TRY)
 loses nothing. The order given must be that of inherent edges.
@@ -28,7 +30,7 @@ from eitherway.detect.wakes import NOBODY, Column, Wakes, clocks_of, previous, w
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.trace import Trace
-from eitherway.model.words import Kind, OpFlag
+from eitherway.model.words import Kind, OpFlag, OpKind
 
 
 def find(order: Order) -> list[Race]:
@@ -104,7 +106,7 @@ def _possible(order: Order, wakes: Wakes, told: set[tuple[int, int]]) -> Iterato
     asked = list(zip(*pairs.T.tolist(), begin.tolist(), strict=True))
     predicates = Predicates(trace, asked) if asked else None
     for wake, wait, start in asked:
-        if predicates is None or predicates.noticed(wake, start):
+        if predicates is None or predicates.noticed(wake, start) or _waits_again(trace, wait):
             continue
         if _new(trace, wake, wait, told):
             yield Race(Kind.LOST_WAKEUP, tuple(_known(start, wake, wait)), "possible")
@@ -117,6 +119,31 @@ def _unordered_pairs(order: Order, wakes: Wakes) -> tuple[Column, Column]:
     free = begin == NOBODY
     free[~free] = order.concurrent(begin[~free], pairs[~free, 0])
     return pairs[free], begin[free]
+
+
+_NEAR, _FEW = 1 << 16, 1 << 8  # operations of all, and of the waiter, that are looked at
+_LOOKS = (int(OpKind.ACQUIRE), int(OpKind.RELEASE), int(OpKind.LOAD))
+
+
+def _waits_again(trace: Trace, wait: int) -> bool:
+    """Whether the actor looked, and did nothing that others see, before it waited once more."""
+    rows, looked = trace.operations, False
+    near = rows["actor"][wait + 1 : wait + _NEAR]
+    later = np.flatnonzero(near == rows["actor"][wait]) + wait + 1
+    for index in later[:_FEW].tolist():
+        if rows["kind"][index] == int(OpKind.WAIT):
+            return looked and bool(rows["range"][index] == rows["range"][wait])
+        looked |= rows["kind"][index] == int(OpKind.LOAD)
+        if rows["kind"][index] not in _LOOKS and not _is_own_store(trace, index):
+            return False
+    return False
+
+
+def _is_own_store(trace: Trace, index: int) -> bool:
+    """To something that nobody else touches."""
+    row, rows = trace.operations[index], trace.operations
+    others = (rows["range"] == row["range"]) & (rows["actor"] != row["actor"])
+    return row["kind"] == int(OpKind.STORE) and not np.any(others)
 
 
 def _losable(trace: Trace, wakes: Wakes) -> Column:
