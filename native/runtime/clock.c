@@ -50,8 +50,17 @@ void ew_clock_start(void) {
     raw3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&base[1], 0);
 }
 
+// A run begins with a whole second, the next one: what a program does with the rest, such as to
+// carry it into the seconds, would be other in each run.
+static void round_up(struct timespec *moment) {
+    moment->tv_sec += moment->tv_nsec != 0;
+    moment->tv_nsec = 0;
+}
+
 void ew_clock_begin(void) {
     ew_clock_start();
+    round_up(&base[0]);
+    round_up(&base[1]);
     ew_input(EW_INPUT_START, base, sizeof base, sizeof base);
     moved = rested = 0;
 }

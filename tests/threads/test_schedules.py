@@ -3,7 +3,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,6 +40,14 @@ def server(bank: Launch) -> Iterator[Server]:
 def same(one: Ran, other: Ran) -> bool:
     """All but the input: the time of day is part of it."""
     return set(one.differences(other)) <= {"input"}
+
+
+def test_the_fraction_of_a_second_at_which_a_run_begins_changes_nothing(
+    program: Callable[[str], str],
+) -> None:
+    with Server(Launch.here([program("carries")])) as started:
+        first, *others = (started.run() for _ in range(8))
+    assert all(same(first, other) for other in others)
 
 
 @pytest.mark.parametrize("scheduler", ["random-walk", "round-robin"])

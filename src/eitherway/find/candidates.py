@@ -75,9 +75,7 @@ class Candidates:
             return None
         self._seen[key] += 1
         self._known.add(key.side)
-        return Candidate(
-            way, key, int(row["step"]), int(row["thread"]), int(row["address"]), int(row["size"])
-        )
+        return _candidate(way, key, row)
 
     def _is_enough(self, key: Key) -> bool:
         return self._seen[key] >= self.ENOUGH or self._in_vain[key.side] >= self.IN_VAIN
@@ -90,6 +88,20 @@ class Candidates:
     def is_confirmed(self, side: Side) -> bool:
         """Whether one with this side was looked at in a trace."""
         return side in self._in_vain
+
+
+def seen_again(candidates: Iterable[Candidate], rows: np.ndarray) -> list[Candidate]:
+    """As another run of the same way saw them; without those that it did not see.
+
+    What comes from outside may be other each time, the time of day to begin with.
+    """
+    again = {_key(row): row for row in reversed(rows)}  # the first of each
+    return [_candidate(one.way, one.key, again[one.key]) for one in candidates if one.key in again]
+
+
+def _candidate(way: Way, key: Key, row: np.void) -> Candidate:
+    where = int(row["address"]), int(row["size"])
+    return Candidate(way, key, int(row["step"]), int(row["thread"]), *where)
 
 
 def _key(row: np.void) -> Key:

@@ -13,7 +13,7 @@ import numpy as np
 
 from eitherway.closing import Closing
 from eitherway.find import unconfirmed
-from eitherway.find.candidates import Candidate, Candidates, FoundKind
+from eitherway.find.candidates import Candidate, Candidates, FoundKind, seen_again
 from eitherway.find.clock import Clock, OutOfTime
 from eitherway.find.confirm import Opinion, Tracer
 from eitherway.find.coverage import Coverage
@@ -223,7 +223,7 @@ class Search(Closing):
             for way, candidates in self._new(batch, found.rows).items():
                 self._doubtful[way] = candidates
                 if way.seed not in cut_off:
-                    self._confirm(candidates, part.ran or self._again(way))
+                    self._confirm_way(way, candidates, part.ran)
                     del self._doubtful[way]
         if part.ran:
             self._first.update(dict.fromkeys(fresh, part.ran))
@@ -261,6 +261,15 @@ class Search(Closing):
         return self._crew.first.run(
             seed=way.seed, scheduler=way.scheduler, guidance=way.guidance, detect=True, again=True
         )
+
+    def _confirm_way(self, way: Way, candidates: list[Candidate], ran: Ran | None) -> None:
+        """Those of a survey are confirmed in a run of their own, as that one sees them."""
+        again = ran or self._again(way)
+        seen = candidates if ran else seen_again(candidates, again.found.rows)
+        if len(seen) < len(candidates):
+            self._note(f"{way} was not the same when done again: not all that it showed is told")
+        if seen:
+            self._confirm(seen, again)
 
     def _confirm(self, candidates: list[Candidate], ran: Ran) -> None:
         """All of one schedule at once."""
