@@ -74,18 +74,18 @@ def _streams(folder: Path) -> None:
     (folder / "text.bz2").write_bytes(b"".join(map(bz2.compress, parts)))
 
 
-def _blocks(folder: Path) -> None:
-    _plain(folder)
-    command = [str(Xz().build(BARE)), "-2", "-T2", "--block-size=2000", "text"]
+def _blocks(folder: Path, letters: int = 10_000, block: int = 2_000) -> None:
+    (folder / "text").write_bytes(text(letters).read_bytes())
+    command = [str(Xz().build(BARE)), "-2", "-T2", f"--block-size={block}", "text"]
     subprocess.run(command, cwd=folder, check=True)
 
 
 def _broken(folder: Path) -> None:
-    """A letter of the first block is another one."""
-    _blocks(folder)
+    """A letter of the first block is another one; it takes two reads to have the whole block."""
+    _blocks(folder, letters=100_000, block=40_000)
     file = folder / "text.xz"
     data = bytearray(file.read_bytes())
-    data[400] ^= 0x55
+    data[2_000] ^= 0x55
     file.write_bytes(data)
 
 
@@ -112,7 +112,7 @@ _TOLD = ("unlink mylist", "config set appendfsync always", "flushall async", "in
 
 _MEMCACHED = f"-u {getpass.getuser()} -l 127.0.0.1 -p -1 -A -U 0 -t 4 -m 64 -c 256"
 _REDIS = (
-    f"--port {PORT} --io-threads 4 --io-threads-do-reads yes --appendonly yes --save 3600:1 "
+    f"--port {PORT} --io-threads 2 --io-threads-do-reads yes --appendonly yes --save 3600:1 "
     "--daemonize no"
 )
 
