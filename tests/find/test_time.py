@@ -33,6 +33,12 @@ class Moments:
         return self.now
 
 
+def test_one_thing_may_take_a_quarter_of_the_time() -> None:
+    assert Clock(40.0).affords(10.0)
+    assert not Clock(40.0).affords(10.1)
+    assert Clock(None).affords(1e9)
+
+
 def spin() -> NoReturn:
     while True:
         pass

@@ -43,6 +43,10 @@ class Clock:
         passed = self._now() - self._since
         return self._seconds is not None and self._confirmed > passed / 2
 
+    def affords(self, seconds: float) -> bool:
+        """Whether one thing may take so long: not more than a quarter of all."""
+        return self._seconds is None or seconds <= self._seconds / 4
+
     @contextmanager
     def confirming(self) -> Iterator[None]:
         """For as long as it takes."""

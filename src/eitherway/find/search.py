@@ -76,6 +76,11 @@ _NO_TIME = "the time was over while {}; --seconds gives it longer"
 _RUNNING = "a schedule was still running"
 _CONFIRMING = "what was seen was looked at in a trace"
 _ORDER = "deadlocks and lost wake-ups were looked for in the trace of a run"
+_NO_ORDER = (
+    "deadlocks and lost wake-ups that did not happen were not looked for: the runs are too long; "
+    "--seconds gives it longer"
+)
+_PER_SWITCH = 2e-5  # seconds that looking at the order of a run takes, at least
 
 
 _ENDS = {int(FoundKind.DEADLOCK): How.DEADLOCK, int(FoundKind.HANG): How.CIRCLE}
@@ -298,7 +303,10 @@ class Search(Closing):
         self._doing = _ORDER
         with self._clock.confirming():
             way, ran = self._last[0], self._last[1] or self._again(self._last[0])
-            self._hear(self._tracer.order(ran), ran, way)
+            if self._clock.affords(len(ran.schedule.switches) * _PER_SWITCH):
+                self._hear(self._tracer.order(ran), ran, way)
+            else:
+                self._note(_NO_ORDER)
 
     def _hear(self, opinion: Opinion, ran: Ran, way: Way) -> None:
         self.progress.places |= opinion.places
