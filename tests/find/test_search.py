@@ -182,7 +182,7 @@ def test_of_long_runs_wake_ups_that_were_lost_are_told(
 def test_a_server_that_is_never_ready_has_not_hung(find: Find) -> None:
     driver = Driver(("true",), ready.parse("file:/nowhere/ready"))
     with pytest.raises(UsageError, match="the program was to make /nowhere/ready first"):
-        find("endings", "hang", timeout=0.3, driver=driver)
+        find("endings", "deaf", timeout=0.3, driver=driver)
 
 
 def test_one_answer_for_every_order_is_no_failure(find: Find) -> None:
