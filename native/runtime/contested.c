@@ -5,6 +5,20 @@
 #include "sets.h"
 #include "splits.h"
 
+// Which lines of memory may hold some: of what is touched, most do not.
+#define LINE 64u
+#define LINES (1u << 16)
+EW_LARGE static uint64_t lines[LINES / 64];
+
+static uint32_t line_of(uintptr_t address) {
+    return (uint32_t)(address / LINE * 0x9E3779B97F4A7C15u >> 48);
+}
+
+static bool may_hold_contested(uintptr_t address) {
+    uint32_t line = line_of(address);
+    return lines[line / 64] >> line % 64 & 1;
+}
+
 static bool is_contested(const struct ew_cell *cell) {
     return cell->write & EW_SET && !ew_is_split(cell->write) && cell->write != EW_NOBODY &&
            ew_set_at(cell->write & ~EW_SET)->entries[0] == EW_CONTESTED;
@@ -23,10 +37,12 @@ static void keep_uncontested(uint32_t *side) {
 static bool let_part_pass(const struct ew_access *access) {
     for (uintptr_t at = access->address & ~3ul; at < access->address + access->size; at += 4) {
         struct ew_cell *cell = ew_cell_at(at);
-        if (is_contested(cell)) {
-            keep_uncontested(&cell->write);
-            keep_uncontested(&cell->read);
-        }
+        if (!is_contested(cell))
+            continue;
+        keep_uncontested(&cell->write);
+        keep_uncontested(&cell->read);
+        if ((cell->write | cell->read) & EW_SET)
+            ew_split_sets(cell);
     }
     return false;
 }
@@ -39,8 +55,11 @@ static void let_pass(const struct ew_access *access) {
 }
 
 static bool touches_contested(const struct ew_access *access) {
-    for (uintptr_t at = access->address & ~3ul; at < access->address + access->size; at += 4)
-        if (is_contested(ew_cell_at(at)))
+    uintptr_t end = access->address + access->size;
+    for (uintptr_t at = access->address & ~3ul; at < end; at += 4)
+        if (!may_hold_contested(at))
+            at |= LINE - 4;
+        else if (is_contested(ew_cell_at(at)))
             return true;
     return false;
 }
@@ -96,6 +115,9 @@ EW_COLD void ew_contest(const struct ew_access *access, bool raced) {
     if (ew_place_is_tired(access->pc))
         return;
     ew_places_any = true;
-    for (uintptr_t at = access->address & ~3ul; at < access->address + access->size; at += 4)
+    for (uintptr_t at = access->address & ~3ul; at < access->address + access->size; at += 4) {
+        uint32_t line = line_of(at);
+        lines[line / 64] |= 1ul << line % 64;
         contest(ew_cell_at(at), raced);
+    }
 }

@@ -48,8 +48,8 @@ uint32_t ew_pick(uint32_t count) {
     return index;
 }
 
-int64_t ew_deciding_accesses(void) {
-    return ew_circles_watched ? 0 : policy->accesses();
+int64_t ew_deciding_accesses(int64_t left) {
+    return ew_circles_watched ? 0 : policy->accesses(left);
 }
 
 // --- start

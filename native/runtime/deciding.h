@@ -7,7 +7,7 @@
 
 // One of those that are ready.
 struct ew_thread *ew_decide(enum ew_why why);
-int64_t ew_deciding_accesses(void); // that may pass until the next decision
+int64_t ew_deciding_accesses(int64_t left); // that may pass until the next decision
 void ew_deciding_start(void);
 void ew_deciding_begin(const char *policy, uint64_t seed, const struct ew_tuning *tuning);
 

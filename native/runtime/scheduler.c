@@ -137,7 +137,7 @@ static void switch_to(struct ew_thread *next) {
 }
 
 // The outside is looked at now and then even while somebody is ready, lest it starve.
-#define LOOK_EVERY 64
+#define LOOK_EVERY 256
 static uint32_t decisions;
 
 uint64_t ew_steps;
@@ -162,8 +162,8 @@ uint64_t ew_step_number(void) {
     return ew_steps + (uint64_t)(allowance - ew_accesses_left - ew_accesses_held);
 }
 
-static void grant_accesses(void) {
-    allowance = ew_accesses_left = ew_deciding_accesses();
+static void grant_accesses(int64_t left) {
+    allowance = ew_accesses_left = ew_deciding_accesses(left);
     ew_accesses_held = 0;
     if (UNLIKELY(ew_tracing))
         ew_accesses_hold();
@@ -171,7 +171,7 @@ static void grant_accesses(void) {
 
 void ew_step(void) {
     count_steps(EW_WHY_SYNC);
-    grant_accesses();
+    grant_accesses(allowance);
 }
 
 static struct ew_thread *choose(enum ew_why why) {
@@ -187,7 +187,7 @@ static struct ew_thread *choose(enum ew_why why) {
     struct ew_thread *next = ew_decide(why);
     if (next != ew_self || !may_stay)
         ew_schedule_note(EW_SWITCH_THREAD, next->id);
-    grant_accesses();
+    grant_accesses(allowance);
     return next;
 }
 
@@ -419,12 +419,12 @@ void ew_scheduler_start(struct ew_thread *first) {
     ew_thread_add(first);
     ew_self = first;
     ew_frames = first->frames;
-    grant_accesses();
+    grant_accesses(0);
 }
 
 void ew_scheduler_begin(const char *policy, uint64_t seed, const struct ew_tuning *tuning) {
     ew_deciding_begin(policy, seed, tuning);
     ew_steps = 0;
     decisions = 0;
-    grant_accesses();
+    grant_accesses(0);
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shadow.h"
 #include "pairs.h"
-#include "past.h"
+#include "passing.h"
 #include "races.h"
-#include "readers.h"
-#include "splits.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -247,41 +245,71 @@ static bool is_done(const struct ew_cell *cell, uint32_t bytes, bool writes) {
            (!writes && !((cell->read ^ ew_current) & relevant));
 }
 
-// Cells side by side mostly have the same past, which is looked at once: `known`.
-static inline bool access_known(struct ew_cell *cell, bool writes, struct ew_cell *known) {
-    if (memcmp(cell, known, sizeof *cell) != 0) {
-        if (!ew_past_is_plain(cell))
-            return false;
-        *known = *cell;
-    }
+// Two of them, which need not lie at a multiple of their size.
+typedef uint64_t cells __attribute__((vector_size(16), aligned(8), may_alias));
+
+static uint64_t bits_of(struct ew_cell cell) {
+    return (uint64_t)cell.read << 32 | cell.write;
+}
+
+static bool are_equal(const cells *four, cells to) {
+    cells differ = (four[0] ^ to) | (four[1] ^ to);
+    return (differ[0] | differ[1]) == 0;
+}
+
+// Cells side by side mostly have the same past, which is looked at once. How far they pass.
+static struct ew_cell *pass_alike(struct ew_cell *cell, const struct ew_cell *end, bool writes) {
+    struct ew_cell past = *cell, now = past;
+    if (!ew_past_is_plain(cell))
+        return cell;
     if (writes)
-        cell->write = ew_current;
-    else if (cell->write != ew_current)
-        cell->read = ew_current;
-    return true;
+        now = (struct ew_cell){ew_current, 0};
+    else if (past.write != ew_current)
+        now.read = ew_current;
+    const cells old = {bits_of(past), bits_of(past)}, new = {bits_of(now), bits_of(now)};
+    for (; cell + 4 <= end && are_equal((cells *)cell, old); cell += 4)
+        ((cells *)cell)[0] = ((cells *)cell)[1] = new;
+    for (; cell < end && bits_of(*cell) == old[0]; cell++)
+        *cell = now;
+    return cell;
+}
+
+// Whole cells. The first that does not pass.
+static struct ew_cell *pass_whole(struct ew_cell *cell, const struct ew_cell *end, bool writes) {
+    while (cell < end) {
+        struct ew_cell *next = pass_alike(cell, end, writes);
+        if (next == cell && !ew_cell_passes(next++, writes))
+            return cell;
+        cell = next;
+    }
+    return cell;
 }
 
 static void access_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_access *access) {
+    bool writes = access->op != EW_OP_LOAD;
     if (access->atomic)
         access_any(cell, bytes, access);
-    else if (is_done(cell, bytes, access->op != EW_OP_LOAD))
+    else if (is_done(cell, bytes, writes) || ew_bytes_pass(cell, bytes, writes))
         return;
-    else if (access->op != EW_OP_LOAD)
+    else if (writes)
         write_cell(cell, bytes, access);
     else
         read_cell(cell, bytes, access);
 }
 
 void ew_shadow_access(const struct ew_access *access) {
-    uintptr_t end = access->address + access->size;
+    uintptr_t at = access->address & ~3ul, end = access->address + access->size;
     bool writes = access->op != EW_OP_LOAD;
-    struct ew_cell known = {0};
     raced = raced_plain = false;
-    for (uintptr_t at = access->address & ~3ul; at < end; at += 4) {
+    while (at < end) {
         struct ew_cell *cell = ew_cell_at(at);
         uint32_t bytes = bytes_in(at, access->address, end);
-        if (access->atomic || bytes != EW_BYTES || !access_known(cell, writes, &known))
-            access_cell(cell, bytes, access);
+        struct ew_cell *next = cell;
+        if (!access->atomic && bytes == EW_BYTES)
+            next = pass_whole(cell, cell + (end - at) / 4, writes);
+        if (next == cell)
+            access_cell(next++, bytes, access);
+        at += (uintptr_t)(next - cell) * 4;
     }
     if (UNLIKELY(raced))
         ew_contest(access, raced_plain);

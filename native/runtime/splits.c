@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "splits.h"
-#include "past.h"
+#include "passing.h"
 
 #include <sys/mman.h>
 
@@ -33,6 +33,28 @@ void ew_split(struct ew_cell *cell) {
     for (uint32_t i = 0; i < 4; i++)
         ew_splits[number].bytes[i] =
             (struct ew_cell){part_of(cell->write, 1u << i), part_of(cell->read, 1u << i)};
+    cell->write = cell->read = EW_SET | EW_SPLIT | number;
+}
+
+static uint32_t parts_of(uint32_t value, uint32_t byte) {
+    struct ew_past past;
+    uint32_t parts = 0;
+    ew_past_look(value, &past);
+    ew_past_count = 0;
+    for (uint32_t i = 0; i < past.count; i++)
+        if (past.entries[i] & byte)
+            ew_past_keep(part_of(past.entries[i], byte));
+    ew_past_settle(&parts);
+    return parts;
+}
+
+void ew_split_sets(struct ew_cell *cell) {
+    uint32_t number = create();
+    struct ew_cell *bytes = ew_splits[number].bytes;
+    for (uint32_t i = 0; i < 4; i++)
+        bytes[i] = (struct ew_cell){parts_of(cell->write, 1u << i), parts_of(cell->read, 1u << i)};
+    ew_past_drop(cell->write);
+    ew_past_drop(cell->read);
     cell->write = cell->read = EW_SET | EW_SPLIT | number;
 }
 
@@ -70,6 +92,30 @@ void ew_split_settle(struct ew_cell *cell) {
         return;
     give_back(cell);
     *cell = one;
+}
+
+static inline bool byte_passes(struct ew_cell *of_byte, uint32_t mine, bool writes) {
+    if (of_byte->write == mine || (!writes && of_byte->read == mine))
+        return true;
+    if (!ew_past_is_plain(of_byte))
+        return !writes && ew_reader_passes(of_byte, mine);
+    *(writes ? &of_byte->write : &of_byte->read) = mine;
+    return true;
+}
+
+// One cell may do again when all of it has been touched, of which the last byte mostly is the last.
+#define LAST 3
+bool ew_split_passes(struct ew_cell *cell, uint32_t bytes, bool writes) {
+    struct ew_cell *of_bytes = ew_split_of(cell);
+    uint32_t mine = ew_current & ~EW_BYTES;
+    for (uint32_t rest = bytes; rest; rest &= rest - 1) {
+        uint32_t byte = (uint32_t)__builtin_ctz(rest);
+        if (!byte_passes(&of_bytes[byte], mine | 1u << byte, writes))
+            return false;
+    }
+    if (bytes == EW_BYTES || (writes && bytes >> LAST))
+        ew_split_settle(cell);
+    return true;
 }
 
 static void keep_with_others(uint32_t entry) {

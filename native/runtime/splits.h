@@ -24,6 +24,7 @@ static inline struct ew_cell *ew_split_of(const struct ew_cell *cell) {
 }
 
 void ew_split(struct ew_cell *cell);        // which has no set and nothing atomic
+void ew_split_sets(struct ew_cell *cell);   // which may have, but not for each byte
 void ew_split_settle(struct ew_cell *cell); // one cell will do, perhaps
 void ew_split_unite(struct ew_cell *cell);  // with sets for its bytes
 void ew_split_drop(struct ew_cell *cell);

@@ -32,8 +32,9 @@ struct ew_policy {
     uint32_t (*next)(const struct ew_decision *decision);
     // One of `count` things that are not threads to run: which waiter a signal wakes.
     uint32_t (*pick)(uint32_t count);
-    // How many plain accesses may pass before `next` is asked again.
-    int64_t (*accesses)(void);
+    // How many plain accesses may pass before `next` is asked again, when `left` of those are left
+    // that it said last: none, when it is one of them that asks.
+    int64_t (*accesses)(int64_t left);
     bool alone; // `next` is also asked when only the running thread may go on
 };
 

@@ -17,10 +17,13 @@ static uint32_t pick(uint32_t count) {
     return (uint32_t)(ew_random(&state) % count);
 }
 
-// Between 1 and 4096, short distances as likely as long ones: races hide at both.
-static int64_t accesses(void) {
-    uint64_t word = ew_random(&state);
-    return 1 + (int64_t)((word >> 8) & ((1u << (word % 13)) - 1));
+// Short distances are as likely as long ones, for races hide at both: between 1 and 4096 accesses.
+// While races are looked for, those that matter are decision points of their own: then up to 65536.
+static int64_t accesses(int64_t left) {
+    if (left > 0)
+        return left;
+    uint64_t word = ew_random(&state), longest = ew_detecting ? 17 : 13;
+    return 1 + (int64_t)((word >> 8) & ((1u << (word % longest)) - 1));
 }
 
 const struct ew_policy ew_policy_random_walk = {"random-walk", start, next, pick, accesses, false};

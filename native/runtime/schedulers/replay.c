@@ -51,7 +51,8 @@ static uint64_t last_known(void) {
 }
 
 // Until the next decision at a later step: what was decided at this one may still be to come.
-static int64_t accesses(void) {
+static int64_t accesses(int64_t left) {
+    (void)left;
     uint64_t later = ew_schedule_step_after(ew_steps);
     if (!later)
         later = last_known();
