@@ -36,14 +36,18 @@ static bool are_bytes_known(uintptr_t at, size_t size, bool writes) {
            are_cells_known(at + 4, last - at - 4, writes);
 }
 
-// Copies are short, and of what the thread has touched just before: then nothing is to be told.
+// Most are short, and of what the thread has touched just before.
 static inline bool is_known(const void *address, size_t size, bool writes) {
     uintptr_t at = (uintptr_t)address;
-    if (UNLIKELY(ew_tracing))
-        return false;
     if (LIKELY(((at | size) & 3) == 0))
         return are_cells_known(at, size, writes);
     return size == 0 || are_bytes_known(at, size, writes);
+}
+
+// Then nothing is to be told.
+static inline bool passes(unsigned op, const void *address, size_t size, const void *pc) {
+    return LIKELY(!ew_tracing) &&
+           (is_known(address, size, op == EW_OP_STORE) || ew_shadow_passes(op, address, size, pc));
 }
 
 // --- copies
@@ -56,7 +60,8 @@ static size_t list_copy(struct ew_touched *list, const long *arguments) {
 
 static inline void copies(void *to, const void *from, size_t size, const void *pc) {
     bool decided = ew_touches();
-    if (UNLIKELY(ew_watched) && !(is_known(from, size, false) && is_known(to, size, true)))
+    if (UNLIKELY(ew_watched) &&
+        !(passes(EW_OP_LOAD, from, size, pc) && passes(EW_OP_STORE, to, size, pc)))
         ew_touch_listed(decided, list_copy, (const long[]){(long)to, (long)from, (long)size}, pc);
 }
 
@@ -89,7 +94,7 @@ static size_t list_set(struct ew_touched *list, const long *arguments) {
 
 static inline void fills(void *to, size_t size, const void *pc) {
     bool decided = ew_touches();
-    if (UNLIKELY(ew_watched) && !is_known(to, size, true))
+    if (UNLIKELY(ew_watched) && !passes(EW_OP_STORE, to, size, pc))
         ew_touch_listed(decided, list_set, (const long[]){(long)to, (long)size}, pc);
 }
 
@@ -113,7 +118,8 @@ static size_t list_compared(struct ew_touched *list, const long *arguments) {
 
 EW_EXPORT int ew_takes_memcmp(const void *one, const void *other, size_t size) {
     bool decided = ew_touches();
-    if (UNLIKELY(ew_watched) && !(is_known(one, size, false) && is_known(other, size, false)))
+    if (UNLIKELY(ew_watched) &&
+        !(passes(EW_OP_LOAD, one, size, PC) && passes(EW_OP_LOAD, other, size, PC)))
         ew_touch_listed(decided, list_compared, (const long[]){(long)one, (long)other, (long)size},
                         PC);
     return REAL(memcmp)(one, other, size);
@@ -128,7 +134,7 @@ static size_t list_text(struct ew_touched *list, const long *arguments) {
 EW_EXPORT size_t ew_takes_strlen(const char *text) {
     bool decided = ew_touches();
     size_t length = REAL(strlen)(text);
-    if (LIKELY(!ew_watched) || is_known(text, length + 1, false))
+    if (LIKELY(!ew_watched) || passes(EW_OP_LOAD, text, length + 1, PC))
         return length;
     ew_touch_listed(decided, list_text, (const long[]){(long)text}, PC);
     return REAL(strlen)(text);

@@ -2,6 +2,7 @@
 #include "shadow.h"
 #include "pairs.h"
 #include "passing.h"
+#include "places.h"
 #include "races.h"
 
 #include <string.h>
@@ -285,13 +286,32 @@ static struct ew_cell *pass_whole(struct ew_cell *cell, const struct ew_cell *en
     return cell;
 }
 
+// The first cell that does not pass, of an access that goes on with these bytes.
+static struct ew_cell *pass(struct ew_cell *cell, uint32_t bytes, size_t whole, bool writes) {
+    if (bytes == EW_BYTES)
+        return pass_whole(cell, cell + whole, writes);
+    return cell + (is_done(cell, bytes, writes) || ew_bytes_pass(cell, bytes, writes));
+}
+
+bool ew_shadow_passes(unsigned op, const void *address, size_t size, const void *pc) {
+    uintptr_t from = (uintptr_t)address, at = from & ~3ul, end = from + size;
+    if (ew_shadow_filtered || ew_place_may_be_shared((uintptr_t)pc))
+        return false;
+    while (at < end) {
+        struct ew_cell *cell = ew_cell_at(at);
+        struct ew_cell *next =
+            pass(cell, bytes_in(at, from, end), (end - at) / 4, op != EW_OP_LOAD);
+        if (next == cell)
+            return false;
+        at += (uintptr_t)(next - cell) * 4;
+    }
+    return true;
+}
+
 static void access_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_access *access) {
-    bool writes = access->op != EW_OP_LOAD;
     if (access->atomic)
         access_any(cell, bytes, access);
-    else if (is_done(cell, bytes, writes) || ew_bytes_pass(cell, bytes, writes))
-        return;
-    else if (writes)
+    else if (access->op != EW_OP_LOAD)
         write_cell(cell, bytes, access);
     else
         read_cell(cell, bytes, access);
@@ -302,11 +322,10 @@ void ew_shadow_access(const struct ew_access *access) {
     bool writes = access->op != EW_OP_LOAD;
     raced = raced_plain = false;
     while (at < end) {
-        struct ew_cell *cell = ew_cell_at(at);
+        struct ew_cell *cell = ew_cell_at(at), *next = cell;
         uint32_t bytes = bytes_in(at, access->address, end);
-        struct ew_cell *next = cell;
-        if (!access->atomic && bytes == EW_BYTES)
-            next = pass_whole(cell, cell + (end - at) / 4, writes);
+        if (!access->atomic)
+            next = pass(cell, bytes, (end - at) / 4, writes);
         if (next == cell)
             access_cell(next++, bytes, access);
         at += (uintptr_t)(next - cell) * 4;

@@ -60,6 +60,10 @@ void ew_shadow_access(const struct ew_access *access);
 // An atomic look at the first byte of a lock, which most often its last owner has done.
 void ew_shadow_use(uintptr_t address, uintptr_t pc);
 
+// Whether nothing but the past of its cells matters, and the running thread knows all of that: then
+// that was all. A look at a part of it does no harm.
+bool ew_shadow_passes(unsigned op, const void *address, size_t size, const void *pc);
+
 // A plain one that a hook could not pass.
 void ew_shadow_look(unsigned op, const void *address, size_t size, const void *pc);
 EW_DATA bool ew_shadow_filtered; // some accesses are not to be looked at: annotations say which
