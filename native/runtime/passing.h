@@ -29,31 +29,44 @@ static inline bool ew_reader_passes(const struct ew_cell *cell, uint32_t mine) {
     return true;
 }
 
-static inline bool ew_cell_passes(struct ew_cell *cell, bool writes) {
-    if (LIKELY(ew_past_is_plain(cell)))
-        *(writes ? &cell->write : &cell->read) = ew_current;
-    else if (ew_is_split(cell->write))
-        return ew_split_passes(cell, EW_BYTES, writes);
-    else
-        return !writes && ew_reader_passes(cell, ew_current);
+// All of a cell that is not split.
+static inline bool ew_whole_passes(struct ew_cell *cell, bool writes) {
+    if (!writes && ew_has_readers(cell->read))
+        return ew_reader_passes(cell, ew_current);
+    if (UNLIKELY(!ew_past_is_plain(cell)))
+        return false;
+    *(writes ? &cell->write : &cell->read) = ew_current;
     return true;
 }
 
-// Bytes that others of the cell have nothing to do with have to have a past of their own.
-static inline bool ew_bytes_pass(struct ew_cell *cell, uint32_t bytes, bool writes) {
+static inline bool ew_cell_passes(struct ew_cell *cell, bool writes) {
+    return ew_is_split(cell->write) ? ew_split_passes(cell, EW_BYTES, writes)
+                                    : ew_whole_passes(cell, writes);
+}
+
+// Some bytes of one that is not split, and need not be.
+static inline bool ew_part_passes(struct ew_cell *cell, uint32_t bytes, bool writes) {
     uint32_t *entry = writes ? &cell->write : &cell->read;
     uint32_t mine = (ew_current & ~EW_BYTES) | bytes;
-    if (ew_is_split(cell->write))
-        return ew_split_passes(cell, bytes, writes);
     if (UNLIKELY(!ew_past_is_plain(cell)))
         return false;
     if ((*entry ^ mine) <= EW_BYTES)
-        *entry |= bytes;
+        mine |= *entry;
     else if (*entry & EW_BYTES & ~bytes)
-        ew_split(cell), ew_split_passes(cell, bytes, writes);
-    else
-        *entry = mine;
+        return false;
+    *entry = mine;
     return true;
+}
+
+static inline bool ew_bytes_pass(struct ew_cell *cell, uint32_t bytes, bool writes) {
+    if (!ew_is_split(cell->write)) {
+        if (ew_part_passes(cell, bytes, writes))
+            return true;
+        if (!ew_past_is_plain(cell))
+            return false;
+        ew_split(cell);
+    }
+    return ew_split_passes(cell, bytes, writes);
 }
 
 #endif
