@@ -562,8 +562,10 @@ struct ew_guide_head {
   uint32_t pairs_room; /* Pairs of operations that fit: a power of two. */
   uint32_t pairs; /* Times that a pair was seen which had not been seen in that order. */
   uint32_t tired; /* Places that had been decision points so often that they were none any more. */
+  uint32_t pair_end; /* Of a branch: 0: its two accesses were not reached; 1: the first was; 2: both came in the order that was asked for; the second thread: 3: cannot go on while the first is held; 4: ended without its access; 5: did not come to it. */
+  uint32_t reserved; /* 0. */
 };
-_Static_assert(sizeof(struct ew_guide_head) == 80, "guide_head");
+_Static_assert(sizeof(struct ew_guide_head) == 88, "guide_head");
 _Static_assert(offsetof(struct ew_guide_head, places_room) == 0, "guide_head.places_room");
 _Static_assert(offsetof(struct ew_guide_head, places) == 4, "guide_head.places");
 _Static_assert(offsetof(struct ew_guide_head, threads_room) == 8, "guide_head.threads_room");
@@ -582,6 +584,8 @@ _Static_assert(offsetof(struct ew_guide_head, looks) == 64, "guide_head.looks");
 _Static_assert(offsetof(struct ew_guide_head, pairs_room) == 68, "guide_head.pairs_room");
 _Static_assert(offsetof(struct ew_guide_head, pairs) == 72, "guide_head.pairs");
 _Static_assert(offsetof(struct ew_guide_head, tired) == 76, "guide_head.tired");
+_Static_assert(offsetof(struct ew_guide_head, pair_end) == 80, "guide_head.pair_end");
+_Static_assert(offsetof(struct ew_guide_head, reserved) == 84, "guide_head.reserved");
 
 /* What a thread does at its decision points, and who created it. */
 struct ew_guide_thread {

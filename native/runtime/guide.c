@@ -64,6 +64,7 @@ void ew_guide_begin(const char *path, bool leads) {
     head->noted = head->end = 0;
     head->asked = head->uncovered = 0;
     head->looks = head->tired = 0;
+    head->pair_end = EW_PAIR_NOT_REACHED;
     ew_guide_thread(ew_self, ew_self);
 }
 
@@ -178,6 +179,11 @@ void ew_guide_note(const struct ew_guide_decision *decision, const uint32_t *thr
         memcpy(&noted[head->noted + sizeof *decision / sizeof *noted], threads,
                decision->count * sizeof *threads);
     head->noted += words;
+}
+
+void ew_guide_pair_is(enum ew_pair_end how) {
+    if (leading)
+        head->pair_end = how;
 }
 
 _Noreturn void ew_guide_refuse(void) {

@@ -34,4 +34,15 @@ bool ew_guide_choice(uint32_t *choice);
 void ew_guide_note(const struct ew_guide_decision *decision, const uint32_t *threads);
 _Noreturn void ew_guide_refuse(void); // a choice that is given cannot be taken
 
+// What became of the two accesses of a branch.
+enum ew_pair_end {
+    EW_PAIR_NOT_REACHED,
+    EW_PAIR_HELD,    // the first thread stands before or behind its access
+    EW_PAIR_ORDERED, // both happened in the order that was asked for
+    EW_PAIR_BLOCKED, // the second thread cannot go on while the first is held
+    EW_PAIR_ENDED,   // the second thread ended without its access
+    EW_PAIR_WAITS,   // the second thread has not come to its access
+};
+void ew_guide_pair_is(enum ew_pair_end how);
+
 #endif

@@ -22,6 +22,11 @@ void ew_input_replay(const struct ew_inputs_head *old, const char *from) {
     ew_replaying = true;
 }
 
+void ew_input_leave(void) {
+    given = given_end = NULL;
+    ew_replaying = false;
+}
+
 static size_t padded(size_t size) {
     return (size + 7) & ~(size_t)7;
 }

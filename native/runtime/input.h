@@ -23,6 +23,8 @@ EW_DATA bool ew_replaying;
 void ew_input_record(struct ew_inputs_head *memory, char *items);
 void ew_input_replay(const struct ew_inputs_head *old, const char *items);
 
+void ew_input_leave(void); // from here on nothing is given
+
 // In a recording run notes `size` bytes of `data`; in a replay puts there what was noted instead.
 // Returns how many bytes there are; more than `room` is a divergence.
 size_t ew_input(enum ew_input_kind kind, void *data, size_t size, size_t room);

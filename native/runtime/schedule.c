@@ -80,6 +80,11 @@ void ew_schedule_taken(void) {
     taken++;
 }
 
+void ew_schedule_leave(void) {
+    recorded = NULL;
+    recorded_count = taken = ew_schedule_until = 0;
+}
+
 _Noreturn void ew_schedule_over(void) {
     ew_trace_finish();
     raw3(SYS_kill, raw1(SYS_getpid, 0), SIGKILL, 0);

@@ -32,6 +32,7 @@ const struct ew_schedule_switch *ew_schedule_next(void);
 uint64_t ew_schedule_step_after(uint64_t step); // of the first decision behind it; 0: none
 void ew_schedule_taken(void);
 bool ew_schedule_following(void); // this run is a replay
+void ew_schedule_leave(void);     // from here on it is none any more
 // In a replay takes the next one, which has to be of this kind and at this step.
 void ew_schedule_expect(uint32_t kind);
 

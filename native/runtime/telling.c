@@ -4,10 +4,16 @@
 #include "objects.h"
 #include "pairs.h"
 #include "races.h"
+#include "schedulers/policy.h"
 #include "shadow.h"
 #include "tsan_annotations.h"
 
 bool ew_watched, ew_detecting;
+
+static inline void hear(unsigned op, const void *object, size_t size) {
+    if (UNLIKELY(ew_branch_listens))
+        ew_branch_hear(op, object, size);
+}
 
 void ew_tell_order(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
     if (ew_detecting)
@@ -22,6 +28,7 @@ void ew_tell_order(unsigned op, unsigned flags, const void *object, size_t size,
 
 // Looks at it, atomically. Who waits has done so before he waits: when he is woken it may be gone.
 static void use(const void *object, const void *pc) {
+    hear(EW_OP_LOAD, object, 1);
     if (ew_detecting)
         ew_shadow_use((uintptr_t)object, (uintptr_t)pc);
     if (ew_tracing)
@@ -51,6 +58,7 @@ void ew_tell_destroyed(const void *object, size_t size, const void *pc) {
 void ew_tell_atomic(unsigned op, const void *object, size_t size, const void *pc, int order) {
     if (ew_self->life.ignored.sync)
         order = __ATOMIC_RELAXED;
+    hear(op, object, size);
     if (ew_detecting) {
         struct ew_access access = {(uintptr_t)object, size, (uintptr_t)pc, (uint8_t)op, true};
         ew_pair(object, pc, op != EW_OP_LOAD);
@@ -99,6 +107,7 @@ void ew_detect_access(unsigned op, const void *address, size_t size, const void 
 }
 
 void ew_tell_access(unsigned op, const void *address, size_t size, const void *pc) {
+    hear(op, address, size);
     if (ew_detecting)
         ew_detect_access(op, address, size, pc);
     if (ew_tracing && !is_ignored(op))
@@ -110,6 +119,8 @@ void ew_tell_access(unsigned op, const void *address, size_t size, const void *p
 
 void ew_tell_allocated(const struct ew_block_of *block, bool mine) {
     mine = mine && !is_ignored(EW_OP_ALLOCATE);
+    if (mine)
+        hear(EW_OP_ALLOCATE, block->address, block->usable);
     if (ew_detecting)
         ew_shadow_fresh((uintptr_t)block->address, block->usable, mine);
     if (!ew_tracing)
@@ -124,6 +135,7 @@ void ew_tell_freed(const struct ew_block_of *block) {
     uintptr_t address = (uintptr_t)block->address;
     struct ew_access access = {address, block->usable, (uintptr_t)block->pc, EW_OP_FREE, false};
     bool ends_objects = ew_objects_end(address, block->usable);
+    hear(EW_OP_FREE, block->address, block->usable);
     if (ew_detecting && LIKELY(!ew_shadow_filtered)) {
         ew_shadow_free(&access);
     } else if (ew_detecting) {

@@ -29,7 +29,6 @@ from tests.corpus.told import Told, fits, line_in, told_of
 from tests.detect.oracle import ALL_EDGES, Graph, access_side, conflicting
 
 from eitherway.detect import detect_all
-from eitherway.find.candidates import FoundKind
 from eitherway.find.confirm import ACCESSES as RACES
 from eitherway.find.endings import Ending
 from eitherway.findings.from_races import findings_of, side_of
@@ -40,6 +39,7 @@ from eitherway.model.words import ACCESSES, STORES, Kind, OpFlag, OpKind
 from eitherway.recording.read import Recording
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.exhaustive import SCHEDULER, Pass, Search, growing
+from eitherway.worlds.threads.family import FoundKind
 from eitherway.worlds.threads.guide import End, Guidance
 from eitherway.worlds.threads.launch import Launch, fix_addresses
 from eitherway.worlds.threads.named import trace_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eitherway.find.candidates import FoundKind
+from eitherway.worlds.threads.family import FoundKind
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.run import Ran, run
 

@@ -6,11 +6,26 @@
 #include "../hashes.h"
 #include "../runtime.h"
 
+enum ew_arm { EW_ARM_FLIP = 1, EW_ARM_CONTROL, EW_ARM_PREFIX };
+
+// branch: two accesses of the recorded run to the same bytes, and what is tried with them.
+struct ew_branch {
+    uint32_t arm;           // enum ew_arm
+    uint32_t first, second; // threads, as they came in the recording
+    uint32_t op;            // of the second access
+    uint32_t times;         // which of the second thread's accesses to these bytes, from the cut on
+    uint32_t size;
+    uint64_t address;
+    uint64_t cut;      // the step of the first access; of EW_ARM_PREFIX, of the second
+    uint64_t patience; // steps that the second thread has to come to its access
+};
+
 // What some policies are told beside the seed; 0: nothing.
 struct ew_tuning {
     uint32_t depth;       // pct: priorities change at one point less
     uint32_t length;      // pct: decision points of the run, about
     uint32_t interesting; // surw: operations that count, EW_INTERESTING_*
+    struct ew_branch branch;
 };
 
 enum { EW_INTERESTING_PLACE = 1, EW_INTERESTING_ATOMIC = 2, EW_INTERESTING_SYNC = 4 };
@@ -21,6 +36,10 @@ struct ew_decision {
     uint32_t count;
     const struct ew_thread *running; // may go on too and is among them, unless NULL
 };
+
+// branch.c: an access that the running thread makes now
+EW_DATA bool ew_branch_listens;
+void ew_branch_hear(unsigned op, const void *object, size_t size);
 
 #define EW_TIME_PASSES UINT32_MAX // nobody yet: time passes until something is due
 
@@ -38,8 +57,8 @@ struct ew_policy {
     bool alone; // `next` is also asked when only the running thread may go on
 };
 
-EW_DATA const struct ew_policy ew_policy_depth_first, ew_policy_pct, ew_policy_pos,
-    ew_policy_random_walk, ew_policy_replay, ew_policy_round_robin, ew_policy_surw;
+EW_DATA const struct ew_policy ew_policy_branch, ew_policy_depth_first, ew_policy_pct,
+    ew_policy_pos, ew_policy_random_walk, ew_policy_replay, ew_policy_round_robin, ew_policy_surw;
 
 // A small generator whose whole state is one word, so that a seed names a schedule.
 static inline uint64_t ew_random(uint64_t *state) {

@@ -18,7 +18,7 @@ from eitherway import __version__, dispositions
 from eitherway.cli import output
 from eitherway.errors import Exit, Problem, UsageError
 
-VERBS = ("demo", "doctor", "cc", "c++", "check", "record", "replay", "races", "report")
+VERBS = ("demo", "doctor", "cc", "c++", "check", "record", "replay", "races", "judge", "report")
 """In the order a person meets them."""
 
 COMPILERS = {"cc": "cc", "c++": "cxx"}

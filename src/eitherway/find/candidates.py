@@ -4,24 +4,11 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from eitherway.find.ways import Way
-
-
-class FoundKind(IntEnum):
-    """The kinds of `family.FOUND`."""
-
-    RACE = 1
-    USE_AFTER_FREE = 2
-    DEADLOCK = 3
-    DOUBLE_FREE = 4
-    INVALID_FREE = 5
-    LOCK_MISUSE = 6
-    HANG = 7
 
 
 class Side(NamedTuple):

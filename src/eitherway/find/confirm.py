@@ -16,7 +16,7 @@ import numpy as np
 from eitherway.detect import CERTAIN, INHERENT_EDGES, SEEN_LOST, detect_all
 from eitherway.detect.load_store import racing_with
 from eitherway.detect.lost_wakeup import are_open
-from eitherway.find.candidates import Candidate, FoundKind
+from eitherway.find.candidates import Candidate
 from eitherway.findings.from_races import findings_of, side_of
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.order import Order
@@ -26,6 +26,7 @@ from eitherway.recording.read import Recording
 from eitherway.worlds.threads.described import Descriptions
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.family import FoundKind
 from eitherway.worlds.threads.named import trace_of
 from eitherway.worlds.threads.places import NOWHERE, Places, places_of
 from eitherway.worlds.threads.run import Ran

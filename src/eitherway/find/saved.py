@@ -21,14 +21,24 @@ def path_of(store: Store) -> Path:
 
 def add(store: Store, findings: Iterable[Finding]) -> int:
     """Merge these into the others; how many there are then."""
-    everything = merged([*_known(store), *findings])
+    return _write(store, merged([*known(store), *findings]))
+
+
+def replace(store: Store, findings: Iterable[Finding]) -> int:
+    """These in the place of those with their ids; how many there are then."""
+    newer = {finding.id: finding for finding in findings}
+    kept = [finding for finding in known(store) if finding.id not in newer]
+    return _write(store, merged([*kept, *newer.values()]))
+
+
+def _write(store: Store, everything: tuple[Finding, ...]) -> int:
     document = Document(everything, Summary(findings=len(everything)), "eitherway", __version__)
     store.write_checked(NAME, "".join(lines_of(document)).encode())
     return len(everything)
 
 
-def _known(store: Store) -> tuple[Finding, ...]:
-    """What another version wrote and this one does not know is written anew."""
+def known(store: Store) -> tuple[Finding, ...]:
+    """All of them. What another version wrote and this one does not know is written anew."""
     data = store.read_checked(NAME)
     try:
         return read_document(data).findings if data else ()

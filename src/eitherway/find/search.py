@@ -13,7 +13,7 @@ import numpy as np
 
 from eitherway.closing import Closing
 from eitherway.find import unconfirmed
-from eitherway.find.candidates import Candidate, Candidates, FoundKind, seen_again
+from eitherway.find.candidates import Candidate, Candidates, seen_again
 from eitherway.find.clock import Clock, OutOfTime
 from eitherway.find.confirm import Opinion, Tracer
 from eitherway.find.coverage import Coverage
@@ -28,6 +28,7 @@ from eitherway.recording.store import Store
 from eitherway.recording.token import Token
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.explorer import surveyed
+from eitherway.worlds.threads.family import FoundKind
 from eitherway.worlds.threads.guide import PLACES_ROOM, SHOWN_NOTHING
 from eitherway.worlds.threads.launch import Launch, program_of
 from eitherway.worlds.threads.places import NOWHERE, Places

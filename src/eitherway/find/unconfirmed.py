@@ -5,11 +5,12 @@ A trace tells of the process that was started by us, not of those that it starts
 none could be taken. The side that came later is known by its place, the other by its thread alone.
 """
 
-from eitherway.find.candidates import Candidate, FoundKind
+from eitherway.find.candidates import Candidate
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.identity import identified
 from eitherway.model.words import NEVER_RETURNED, OP_WORDS, Class, Kind, OpKind, World
 from eitherway.symbols.lines import frames_at
+from eitherway.worlds.threads.family import FoundKind
 from eitherway.worlds.threads.run import Ran
 
 ELSEWHERE = "seen while a process ran that the program started; check that program by itself"

@@ -16,6 +16,16 @@ class Ending(StrEnum):
     BUDGET = "budget"  # we stopped it; says nothing about the program
 
 
+class Forced(StrEnum):
+    """What became of the order that a branch was to have."""
+
+    AS_ASKED = "as asked"
+    BLOCKED = "blocked"  # the second actor cannot go on before the first operation has happened
+    ENDED = "ended"  # without the first operation the second actor comes to its end without its own
+    WAITS = "waits"  # the second actor looks again and again for what the first has yet to do
+    NOT_REACHED = "not reached"  # the branch never came to the two
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """`code` is the exit status or the signal number; `output` maps each writer to a digest."""
@@ -26,3 +36,11 @@ class Outcome:
     state: Mapping[str, str] = field(default_factory=dict)  # live-out: variable or file -> digest
     steps: int = 0
     complaints: tuple[str, ...] = ()  # words of checkers, assertions and the runtime
+    forced: Forced = Forced.AS_ASKED
+
+    @property
+    def fails(self) -> bool:
+        """Whether no specification would have it so."""
+        return self.ending is not Ending.BUDGET and (
+            self.ending is not Ending.EXIT or self.code != 0 or bool(self.complaints)
+        )

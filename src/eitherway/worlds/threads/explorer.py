@@ -19,7 +19,8 @@ from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.course import Ended, Plan
 from eitherway.worlds.threads.guide import UNGUIDED, Guidance
 from eitherway.worlds.threads.launch import Launch
-from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.policies import BRANCH
+from eitherway.worlds.threads.run import Ran, is_replay
 from eitherway.worlds.threads.server import SURVEY_ROW, Server, Stopped, Surveyed
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
@@ -69,7 +70,9 @@ class Explorer(Closing):
 
         `again`: it is known to have ended, and is waited for beyond the time of all.
         """
-        plan = self._plan if replay is None else _replayed(self._plan)
+        plan = _replayed(self._plan) if is_replay(replay, scheduler) else self._plan
+        if scheduler == BRANCH:
+            plan = dataclasses.replace(plan, driver=None)
         if again:
             plan = dataclasses.replace(plan, until=None)
         ran = self._server.run(

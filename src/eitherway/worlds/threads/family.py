@@ -212,7 +212,16 @@ FOUND = np.dtype(
 )
 
 
-_RACE = 1  # a kind of row
+class FoundKind(IntEnum):
+    """The kinds of its rows."""
+
+    RACE = 1
+    USE_AFTER_FREE = 2
+    DEADLOCK = 3
+    DOUBLE_FREE = 4
+    INVALID_FREE = 5
+    LOCK_MISUSE = 6
+    HANG = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +235,7 @@ class Found:
     @property
     def races(self) -> bool:
         """Whether accesses raced."""
-        return bool(np.any(self.rows["kind"] == _RACE))
+        return bool(np.any(self.rows["kind"] == FoundKind.RACE))
 
 
 NOTHING_FOUND = Found(np.zeros(0, dtype=FOUND))

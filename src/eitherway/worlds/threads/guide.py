@@ -46,6 +46,17 @@ class End(IntEnum):
     REFUSED = 2  # a choice could not be taken
 
 
+class PairEnd(IntEnum):
+    """What became of the two accesses of a branch, as native/runtime/guide.h has it."""
+
+    NOT_REACHED = 0
+    HELD = 1  # the run ended while the first thread was held
+    ORDERED = 2  # they came in the order that was asked for
+    BLOCKED = 3  # the second thread cannot go on while the first is held
+    ENDED = 4  # the second thread ended without its access
+    WAITS = 5  # the second thread did not come to its access
+
+
 @dataclass(frozen=True, slots=True)
 class Guidance:
     """What a run is told beside its policy and seed."""
@@ -84,6 +95,7 @@ class Shown:
     # Operations that met, as format/recording.toml has them: of all runs of this memory so far, or
     # none when this one showed no new.
     pairs: Table = field(default_factory=lambda: NO_PAIRS)
+    pair_end: PairEnd = PairEnd.NOT_REACHED  # of a branch
 
 
 SHOWN_NOTHING = Shown()
@@ -107,7 +119,7 @@ def tell(descriptor: int, guidance: Guidance) -> None:
 def shown(descriptor: int) -> Shown:
     """What the last run showed; of a survey, the places are those of all its runs."""
     head = GUIDE_HEAD.unpack(content(descriptor, 0, GUIDE_HEAD.size))
-    noted, found, seen, end, asked, uncovered, looks, _, pairs, tired = head[8:]
+    noted, found, seen, end, asked, uncovered, looks, _, pairs, tired, pair, _ = head[8:]
     places = np.frombuffer(
         content(descriptor, _FOUND, min(found, PLACES_ROOM) * 8), dtype="<u8"
     ).tolist()
@@ -122,6 +134,7 @@ def shown(descriptor: int) -> Shown:
         int(looks),
         int(tired),
         _pairs(descriptor) if pairs else NO_PAIRS,
+        PairEnd(pair),
     )
 
 
@@ -135,4 +148,4 @@ def _head(guidance: Guidance) -> bytes:
     expected = 0 if guidance.expected is None else min(len(guidance.expected), THREADS_ROOM)
     given = (PLACES_ROOM, len(guidance.places), THREADS_ROOM, expected)
     choices = (PREFIX_ROOM, len(guidance.prefix), NOTED_ROOM, guidance.limit)
-    return GUIDE_HEAD.pack(*given, *choices, *[0] * 7, PAIRS_ROOM, 0, 0)
+    return GUIDE_HEAD.pack(*given, *choices, *[0] * 7, PAIRS_ROOM, *[0] * 4)

@@ -19,6 +19,7 @@ class Interesting(IntFlag):
 
 
 DEPTH_FIRST = "depth-first"
+BRANCH = "branch"  # of a recorded run: not for people
 
 
 @dataclass(frozen=True, slots=True)

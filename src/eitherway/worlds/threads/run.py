@@ -34,6 +34,7 @@ from eitherway.worlds.threads.guide import SHOWN_NOTHING, UNGUIDED, Guidance, Sh
 from eitherway.worlds.threads.holding import held
 from eitherway.worlds.threads.launch import Launch, program_of
 from eitherway.worlds.threads.limits import refuse_limits
+from eitherway.worlds.threads.policies import BRANCH
 from eitherway.worlds.threads.program import Kind, classify
 from eitherway.worlds.threads.schedule import Schedule
 from eitherway.worlds.threads.standard_input import standard_input
@@ -260,9 +261,14 @@ def options_of(
 ) -> dict[str, object]:
     """How the runtime decides, as native/runtime/options.h has it."""
     looks = {"detect": 1} if detect else {}
-    if replay is None:
+    if not is_replay(replay, scheduler):
         return {"scheduler": scheduler, "seed": seed, **guidance.tuning, **looks}
     return {"scheduler": "replay", **looks}
+
+
+def is_replay(replay: Ran | None, scheduler: str) -> bool:
+    """Whether all of it is done again; a branch leaves what it follows."""
+    return replay is not None and scheduler != BRANCH
 
 
 def _left(known: list[int], box: Sandbox | None) -> list[int]:

@@ -39,7 +39,14 @@ from eitherway.worlds.threads.course import Conductor, Ended, Plan
 from eitherway.worlds.threads.family import Found
 from eitherway.worlds.threads.guide import UNGUIDED, Guidance, Shown
 from eitherway.worlds.threads.launch import Launch, options_text
-from eitherway.worlds.threads.run import Memories, Ran, known_end, opened, options_of
+from eitherway.worlds.threads.run import (
+    Memories,
+    Ran,
+    is_replay,
+    known_end,
+    opened,
+    options_of,
+)
 from eitherway.worlds.threads.shared import content, memory, parts
 from eitherway.worlds.threads.standard_input import begin_again, standard_input
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
@@ -143,9 +150,11 @@ class Server(Closing):
                 options |= {"trace": 0, **request.options()}  # which one, the message says
             self._send_run(options_text(options), descriptors)
             self._receive(MessageType.STARTED, CONTROL_STARTED.size)
-            again = replay is not None
+            again = is_replay(replay, scheduler)
             told = (self, plan, self._launch, self._popen)
-            course = Conductor(*told, replay=again, known=known_end(replay)).conduct()
+            course = Conductor(
+                *told, replay=again, known=known_end(replay if again else None)
+            ).conduct()
             ended = CONTROL_ENDED.unpack(self._receive(MessageType.ENDED, CONTROL_ENDED.size))
         status = os.waitstatus_to_exitcode(ended[1])
         return dataclasses.replace(self._memories.ran(status, *self.written()), course=course)

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides as was decided before up to an access that races; then sees to it that this one and its
+// partner come in the order that is asked for, and lets the program run on.
+//
+// When both have happened, each of the two threads stands where it is asked next. Who goes on then
+// is told by priorities that come of the seed, of a thread's number and of how far it has come
+// itself, not of how many decisions there were in all: so with one seed, runs that differ in the
+// order of the two go on alike.
+#include "../circles.h"
+#include "../due.h"
+#include "../guide.h"
+#include "../input.h"
+#include "../patience.h"
+#include "../schedule.h"
+#include "policy.h"
+
+static enum { FOLLOW, GO_FIRST, DRIVE, GO_SECOND, RELEASE, GO_ON } phase;
+static struct ew_branch wish;
+static uint64_t seed, driven_from, turns, lowest;
+static uint32_t met;
+static bool second_was_there; // it may be created only later
+bool ew_branch_listens;
+#define KNOWN 256
+static uint32_t own_points[KNOWN]; // of threads, since the recorded way was left
+
+static void start(uint64_t with, const struct ew_tuning *tuning) {
+    if (!ew_schedule_following() || !ew_detecting)
+        ew_bad_options("a branch needs a run to follow, and to look for races");
+    if (!tuning->branch.arm || tuning->branch.arm > EW_ARM_PREFIX)
+        ew_bad_options("a branch has an arm: 1 to 3");
+    wish = tuning->branch;
+    seed = with;
+    phase = FOLLOW;
+    met = 0;
+    second_was_there = false;
+    ew_patience_begin(EW_STUBBORN);
+}
+
+// --- the recorded way
+
+static const struct ew_thread *first_to_come(void) {
+    return ew_thread_with(wish.arm == EW_ARM_PREFIX ? wish.second : wish.first);
+}
+
+static void leave(void) {
+    ew_schedule_leave();
+    ew_input_leave();
+    driven_from = ew_steps;
+    turns = 0;
+    for (uint32_t i = 0; i < KNOWN; i++)
+        own_points[i] = 0;
+    for (uint32_t i = 0; i < ew_thread_count(); i++)
+        ew_thread_at(i)->priority = 0;
+}
+
+// --- on, when the two have happened
+
+// Priorities: at random from HIGH on, above them those of the thread that is to go first, and below
+// them those of threads that seem to wait, each lower than the last.
+#define HIGH (1ull << 62)
+#define FIRST (1ull << 63)
+
+static uint64_t drawn(const struct ew_thread *thread, uint32_t points) {
+    uint64_t draw = ew_splitmix(seed ^ ew_splitmix((uint64_t)thread->id << 32 | points));
+    bool is_first = thread->id == (seed == 0 ? wish.first : wish.second);
+    return seed < 2 && is_first ? FIRST : HIGH + (draw >> 2);
+}
+
+// At one of so many points of a thread its priority changes: with some seeds often, with others
+// seldom.
+static bool changes(const struct ew_thread *thread, uint32_t points) {
+    return seed >= 2 && ew_splitmix(drawn(thread, points)) % (1 + (seed & 3)) == 0;
+}
+
+static uint32_t points_of(const struct ew_thread *thread) {
+    return thread->id < KNOWN ? own_points[thread->id] : 0;
+}
+
+// As its last change has it.
+static uint64_t current(const struct ew_thread *thread) {
+    uint32_t points = points_of(thread);
+    while (points && !changes(thread, points))
+        points--;
+    return drawn(thread, points);
+}
+
+// Counts a point; whether the thread's priority changes at it.
+static bool pass(const struct ew_decision *decision) {
+    if (!decision->running || decision->why == EW_WHY_ACCESS || ew_self->id >= KNOWN)
+        return false;
+    return changes(ew_self, ++own_points[ew_self->id]);
+}
+
+static uint32_t go_on(const struct ew_decision *decision) {
+    for (uint32_t i = 0; i < decision->count; i++)
+        if (!decision->ready[i]->priority)
+            decision->ready[i]->priority = current(decision->ready[i]);
+    if (ew_seems_to_wait(decision))
+        ew_self->priority = --lowest;
+    return ew_highest(decision);
+}
+
+static void release(void) {
+    phase = GO_ON;
+    ew_branch_listens = false;
+    lowest = HIGH;
+    for (uint32_t i = 0; i < ew_thread_count(); i++)
+        ew_thread_at(i)->priority = 0;
+    ew_patience_begin(EW_STUBBORN);
+    ew_circles_begin(ew_detecting);
+}
+
+// --- to the second access
+
+// With what the thread does that is going on now; when they were turned round, the other follows.
+static void is_ordered(void) {
+    ew_branch_listens = false;
+    ew_guide_pair_is(EW_PAIR_ORDERED);
+    phase = wish.arm == EW_ARM_FLIP ? GO_SECOND : RELEASE;
+}
+
+// Of those that are not held, the second thread; while it seems to wait, whoever had no turn for
+// the longest time.
+static struct ew_thread *driver(const struct ew_decision *decision, bool waits) {
+    struct ew_thread *best = NULL;
+    for (uint32_t i = 0; i < decision->count; i++) {
+        struct ew_thread *thread = decision->ready[i];
+        if (thread->id == wish.first)
+            continue;
+        if (thread->id == wish.second && !waits)
+            return thread;
+        if (!best || thread->priority < best->priority ||
+            (thread->priority == best->priority && thread->id < best->id))
+            best = thread;
+    }
+    return best;
+}
+
+void ew_branch_hear(unsigned op, const void *object, size_t size) {
+    uintptr_t low = (uintptr_t)object;
+    bool is_the_access = ew_self->id == wish.second && op == wish.op &&
+                         low < wish.address + wish.size && wish.address < low + size;
+    if (is_the_access && ++met == wish.times)
+        is_ordered();
+}
+
+// Why it cannot be done, or EW_PAIR_HELD.
+static enum ew_pair_end obstacle(const struct ew_thread *next) {
+    const struct ew_thread *second = ew_thread_with(wish.second);
+    second_was_there |= second != NULL;
+    if (second ? second->state == EW_ENDED : second_was_there)
+        return EW_PAIR_ENDED;
+    if (ew_steps - driven_from > wish.patience)
+        return EW_PAIR_WAITS;
+    return next || ew_due_while_idle() != EW_NEVER ? EW_PAIR_HELD : EW_PAIR_BLOCKED;
+}
+
+// With most seeds the others go on too, now and then: the second thread may need what they do.
+static bool lets_others(const struct ew_decision *decision) {
+    bool waits = ew_seems_to_wait(decision);
+    return waits || (seed >= 2 && ew_splitmix(seed + turns) % 4 == 0);
+}
+
+static uint32_t drive(const struct ew_decision *decision) {
+    struct ew_thread *next = driver(decision, lets_others(decision));
+    enum ew_pair_end why_not = obstacle(next);
+    if (why_not != EW_PAIR_HELD) {
+        ew_guide_pair_is(why_not);
+        release();
+        return go_on(decision);
+    }
+    if (!next)
+        return EW_TIME_PASSES;
+    next->priority = ++turns;
+    return next->ready_at;
+}
+
+// --- the policy
+
+static uint32_t follow(const struct ew_decision *decision) {
+    uint32_t index = ew_policy_replay.next(decision);
+    if (index == EW_TIME_PASSES || ew_steps < wish.cut)
+        return index;
+    if (ew_steps > wish.cut || decision->ready[index] != first_to_come())
+        ew_schedule_diverged("the branch diverged: the first access is not where it was");
+    leave();
+    phase = wish.arm == EW_ARM_FLIP ? DRIVE : GO_FIRST;
+    ew_branch_listens = true;
+    if (wish.arm == EW_ARM_PREFIX)
+        is_ordered();
+    else
+        ew_guide_pair_is(EW_PAIR_HELD);
+    return wish.arm == EW_ARM_FLIP ? drive(decision) : index;
+}
+
+// The first thread has made its access, and is held where it would be asked next in any arm.
+static void hold(void) {
+    phase = DRIVE;
+    driven_from = ew_steps;
+}
+
+static const struct ew_thread *held(void) {
+    const struct ew_thread *first = ew_thread_with(wish.first);
+    return first && first->state == EW_READY ? first : NULL;
+}
+
+static uint32_t next(const struct ew_decision *decision) {
+    if (phase == FOLLOW)
+        return follow(decision);
+    if (pass(decision) && phase == GO_ON)
+        ew_self->priority = 0;
+    if (phase == GO_SECOND) {
+        phase = RELEASE;
+        if (held())
+            return held()->ready_at;
+    }
+    if (phase == GO_FIRST)
+        hold();
+    if (phase == RELEASE)
+        release();
+    return phase == DRIVE ? drive(decision) : go_on(decision);
+}
+
+static uint32_t pick(uint32_t count) {
+    return phase == FOLLOW ? ew_policy_replay.pick(count) : (uint32_t)(ew_splitmix(seed) % count);
+}
+
+static int64_t accesses(int64_t left) {
+    if (phase == DRIVE || phase == GO_SECOND)
+        return 0;
+    if (phase != FOLLOW)
+        return EW_ACCESSES_AT_LEAST;
+    int64_t recorded = ew_policy_replay.accesses(left);
+    int64_t to_cut = (int64_t)(wish.cut - ew_steps) - 1;
+    return to_cut >= 0 && to_cut < recorded ? to_cut : recorded;
+}
+
+const struct ew_policy ew_policy_branch = {"branch", start, next, pick, accesses, true};

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a finding and its recording to its class: both orders of the pair are run.
+
+The recorded run is traced to find the pair in it again, by the id that its finding has.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from eitherway.detect import detect_all
+from eitherway.find.confirm import ACCESSES, Traced, Tracer
+from eitherway.judge.experiment import CONTINUATIONS, Verdict, judge, worst
+from eitherway.judge.sentences import consequence, does
+from eitherway.judge.trial import Trial
+from eitherway.model.finding import Confidence, Finding, FoundOperation
+from eitherway.model.outcome import Outcome
+from eitherway.model.words import Arm, Class, Kind
+from eitherway.worlds.threads.branch import Branches, Pair, Spec, why_not
+from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.places import NOWHERE, Places, places_of
+from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.trace_request import Depth, TraceRequest
+
+INSTANCES = 4  # of one race in one run
+_STEPS = 1 << 22  # of longer runs there is no trace of all accesses
+
+Keep = Callable[[Ran], Path]  # puts a run where it can be done again
+
+
+class Instance(NamedTuple):
+    """Where a run shows a race."""
+
+    pair: Pair
+    sides: tuple[FoundOperation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An instance of a race with what its experiment said."""
+
+    instance: Instance
+    verdict: Verdict
+
+
+class Judge:
+    """Judges findings of one program."""
+
+    def __init__(
+        self,
+        explorer: Explorer,
+        *,
+        fixed: bool,
+        isolation: str,
+        places: Places = NOWHERE,
+        continuations: int = CONTINUATIONS,
+    ) -> None:
+        """`fixed`: addresses are the same in every run; `places` that are known to be shared."""
+        self._explorer = explorer
+        self._fixed = fixed
+        self._isolation = isolation
+        self._places = places
+        self._continuations = continuations
+        self._tracer = Tracer(explorer, fixed=fixed)
+
+    def judged(self, finding: Finding, ran: Ran, keep: Keep) -> Finding:
+        """The finding with its class; runs that show it are kept."""
+        if reason := self._obstacle(finding, ran):
+            return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
+        traced = self._tracer.trace(ran, TraceRequest(Depth.VALUES))
+        if traced.differs:
+            reason = f"the recorded run is not the same again: {', '.join(traced.differs)}"
+            return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
+        instances, places = _instances(traced, finding.id)
+        branches = Branches(self._explorer, ran, self._places | places)
+        shown = [Shown(each, self._try(branches, each.pair)) for each in instances]
+        if not shown:
+            reason = "the recorded run does not show it"
+            return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
+        return self._told(finding, shown, branches, keep)
+
+    def _obstacle(self, finding: Finding, ran: Ran) -> str:
+        if finding.kind is not Kind.DATA_RACE or len(finding.operations) != 2:
+            return "only data races can be judged so far"
+        if not self._fixed:
+            return "addresses are other ones in every run on this machine (eitherway doctor)"
+        if ran.schedule.reached > _STEPS:
+            return f"the run has more than {_STEPS:,} steps"
+        return why_not(ran)
+
+    def _try(self, branches: Branches, pair: Pair) -> Verdict:
+        def branch(arm: Arm, continuation: int) -> Outcome:
+            return branches.branch(Spec(pair, arm, continuation))
+
+        return judge(branch, self._continuations)
+
+    def _told(
+        self, finding: Finding, shown: list[Shown], branches: Branches, keep: Keep
+    ) -> Finding:
+        verdict = worst(each.verdict for each in shown)
+        best = next(each for each in shown if each.verdict.klass is verdict.klass)
+        confidence = Confidence(
+            paths=1,
+            schedules=verdict.witnesses,
+            arms=verdict.arms,
+            isolation=self._isolation,
+            matching="thread, operation and bytes",
+        )
+        told = replace(
+            finding,
+            klass=verdict.klass,
+            reason=verdict.reason,
+            consequence=consequence(verdict, best.instance.sides),
+            confidence=confidence,
+        )
+        if verdict.klass is Class.SINGLE_ORDERING:
+            held = f"But while A was held back, in {len(verdict.trials)} ways, B did not come: "
+            return replace(told, explanation=(*finding.explanation, f"{held}{verdict.reason}."))
+        if verdict.klass not in (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS):
+            return told
+        return _with_evidence(told, best, branches, keep)
+
+
+def _instances(traced: Traced, number: str) -> tuple[list[Instance], Places]:
+    """The race of that id, as often as the trace tells it; and where all of its races are."""
+    races = detect_all(traced.trace, ACCESSES)
+    sides = {operation for race in races for operation in race.operations}
+    found = (
+        Instance(Pair.of(traced.events, *race.operations), finding.operations)
+        for race, finding in zip(races, traced.findings(races), strict=True)
+        if finding.id == number and len(race.operations) == 2
+    )
+    return list(islice(found, INSTANCES)), places_of(traced.events, sides)
+
+
+def _with_evidence(finding: Finding, shown: Shown, branches: Branches, keep: Keep) -> Finding:
+    """Both orders as runs that can be done again; the first to look at is the one that fails."""
+    trial = shown.verdict.decisive
+    assert trial is not None  # noqa: S101  the class comes from one
+    run = partial(_kept, branches, shown.instance.pair, trial, keep)
+    other, recorded = run(Arm.FLIP), run(Arm.CONTROL)
+    worse = recorded if trial.control.fails and not trial.flip.fails else other
+    return replace(
+        finding,
+        evidence=os.fspath(worse),
+        replay=f"eitherway replay {worse.name}",
+        explanation=(
+            *finding.explanation,
+            f"The other order: eitherway replay {other.name}; {does(trial.flip)}.",
+            f"The recorded order: eitherway replay {recorded.name}; {does(trial.control)}.",
+        ),
+    )
+
+
+def _kept(branches: Branches, pair: Pair, trial: Trial, keep: Keep, arm: Arm) -> Path:
+    return keep(branches.run(Spec(pair, arm, trial.continuation)))

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One continuation of a race in its arms, and what that says of the pair.
+
+`flip` and `control` leave the recorded run at the same step and differ in the order of the two
+alone; `prefix` follows it up to behind the second. So a difference is the pair's doing only when
+`flip` shows it and the other two agree.
+"""
+
+from dataclasses import dataclass
+
+from eitherway.model.outcome import Ending, Forced, Outcome
+from eitherway.model.words import Class
+
+Way = tuple[Ending, int, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What the arms did with one continuation."""
+
+    continuation: int
+    flip: Outcome
+    control: Outcome
+    prefix: Outcome | None = None  # not needed while the other two do the same
+
+    @property
+    def flipped(self) -> bool:
+        """Whether the other order happened."""
+        return self.flip.forced is Forced.AS_ASKED
+
+    @property
+    def differs(self) -> bool:
+        """Whether `flip` did something else than `control`; delayed output alone is no such thing.
+
+        Where the order could not be had, only how the runs ended is compared.
+        """
+        return not _ends_alike(self.flip, self.control) or (
+            self.flipped and not _writes_alike(self.flip, self.control)
+        )
+
+    @property
+    def klass(self) -> Class:
+        """What this one alone says."""
+        if self.doubt:
+            return Class.INCONCLUSIVE
+        if not _ends_alike(self.flip, self.control):
+            return Class.SPEC_VIOLATED
+        if not self.flipped:
+            return Class.SINGLE_ORDERING
+        return Class.OUTPUT_DIFFERS if self.differs else Class.K_WITNESS_HARMLESS
+
+    @property
+    def doubt(self) -> str:
+        """Why it says nothing; nothing when it does."""
+        outcomes = [arm for arm in (self.flip, self.control, self.prefix) if arm is not None]
+        if any(outcome.ending is Ending.BUDGET for outcome in outcomes):
+            return "a branch did not come to its end in time"
+        if any(outcome.forced is Forced.NOT_REACHED for outcome in outcomes):
+            return "the recorded run could not be followed to the two accesses"
+        return _OTHERWISE if self.differs and not self._is_recorded() else ""
+
+    def _is_recorded(self) -> bool:
+        """Whether the recorded order does the same wherever the run is left."""
+        if self.prefix is None or not _ends_alike(self.control, self.prefix):
+            return False
+        ends_otherwise = not _ends_alike(self.flip, self.control)
+        return ends_otherwise or _writes_alike(self.control, self.prefix)
+
+
+_OTHERWISE = "what the program does differs with the recorded order of the two as well"
+
+
+def _ends_alike(one: Outcome, other: Outcome) -> bool:
+    """Two runs that end in different ways cannot both be meant."""
+    return _way(one) == _way(other)
+
+
+def _way(outcome: Outcome) -> Way:
+    return outcome.ending, outcome.code, outcome.complaints
+
+
+def _writes_alike(one: Outcome, other: Outcome) -> bool:
+    return dict(one.output) == dict(other.output)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Branches of a recorded run: two accesses that race, in the order that is asked for, and on.
+
+The run is done again up to the first of the two. From there on nothing is given any more: what the
+program asks of the outside is real.
+"""
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+import numpy as np
+
+from eitherway.errors import Unavailable
+from eitherway.model.outcome import Ending, Forced, Outcome
+from eitherway.model.trace import Table
+from eitherway.model.words import Arm
+from eitherway.worlds.threads.course import Ended
+from eitherway.worlds.threads.events import Events
+from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.family import FoundKind
+from eitherway.worlds.threads.guide import Guidance, PairEnd
+from eitherway.worlds.threads.places import NOWHERE, Places
+from eitherway.worlds.threads.policies import BRANCH
+from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.schedule import SwitchKind
+
+_ARMS = {Arm.FLIP: 1, Arm.CONTROL: 2, Arm.PREFIX: 3}
+_PATIENCE = 5  # times as many steps as the run had, until the second access must have come
+_AT_LEAST = 20_000  # steps
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """An access of a traced run."""
+
+    thread: int
+    step: int
+    op: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two accesses to some of the same bytes, as they came in the run."""
+
+    first: Side
+    second: Side
+    times: int = 1  # which of the second thread's accesses of its sort, after the first one
+
+    @classmethod
+    def of(cls, events: Events, first: int, second: int) -> "Pair":
+        """By the numbers of their events."""
+        one, other = _side(events, first), _side(events, second)
+        between = events.events[first + 1 : second + 1]
+        return cls(one, other, int(np.count_nonzero(_alike(between, one, other))))
+
+    def options(self, arm: Arm, patience: int) -> dict[str, int]:
+        """As native/runtime/options.c reads them."""
+        low = max(self.first.low, self.second.low)
+        return {
+            "arm": _ARMS[arm],
+            "first": self.first.thread,
+            "second": self.second.thread,
+            "op": self.second.op,
+            "times": self.times,
+            "address": low,
+            "size": min(self.first.high, self.second.high) - low,
+            "cut": (self.second if arm is Arm.PREFIX else self.first).step,
+            "patience": patience,
+        }
+
+
+def _side(events: Events, number: int) -> Side:
+    row = events.events[number]
+    low = int(row["address"])
+    return Side(
+        int(row["thread"]), int(row["step"]), int(row["op"]), low, low + max(int(row["size"]), 1)
+    )
+
+
+def _alike(rows: Table, first: Side, second: Side) -> Table:
+    """Those of the second thread that do the same to what the first touches too."""
+    low, high = max(first.low, second.low), min(first.high, second.high)
+    alike: Table = (
+        (rows["thread"] == second.thread)
+        & (rows["op"] == second.op)
+        & (rows["address"] < high)
+        & (rows["address"] + rows["size"] > low)
+    )
+    return alike
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One branch: all that says what it is, beside the run."""
+
+    pair: Pair
+    arm: Arm
+    continuation: int  # 0: then the first thread goes on; 1: the second; more: a seed
+
+
+class Branches:
+    """Branches of one run."""
+
+    def __init__(self, explorer: Explorer, ran: Ran, places: Places = NOWHERE) -> None:
+        """`places` are decision points when a branch goes on."""
+        self._explorer = explorer
+        self._ran = ran
+        self._places = places
+        if reason := why_not(ran):
+            raise Unavailable(f"the run cannot be left half-way: {reason}")
+
+    def branch(self, spec: Spec) -> Outcome:
+        """What it does."""
+        return outcome_of(self.run(spec))
+
+    def run(self, spec: Spec) -> Ran:
+        """The same as a run of its own, which can be kept and done again."""
+        patience = max(_AT_LEAST, _PATIENCE * self._ran.schedule.reached)
+        guidance = Guidance(self._places, tuning=spec.pair.options(spec.arm, patience))
+        return self._explorer.run(
+            replay=self._ran,
+            scheduler=BRANCH,
+            seed=spec.continuation,
+            guidance=guidance,
+            detect=True,
+        )
+
+
+_OUTSIDE = (SwitchKind.OUTSIDE, SwitchKind.WAITED, SwitchKind.SIGNAL)
+
+
+def why_not(ran: Ran) -> str:
+    """Why no branch can be made of a run; nothing when one can."""
+    if len(ran.members) != 1:
+        return "it has several processes"
+    if bool(np.isin(ran.schedule.switches["kind"], _OUTSIDE).any()):
+        return "it waits for the outside, which a branch would have to wait for anew"
+    return ""
+
+
+# --- what it did
+
+_FORCED = {
+    PairEnd.NOT_REACHED: Forced.NOT_REACHED,
+    PairEnd.HELD: Forced.NOT_REACHED,
+    PairEnd.ORDERED: Forced.AS_ASKED,
+    PairEnd.BLOCKED: Forced.BLOCKED,
+    PairEnd.ENDED: Forced.ENDED,
+    PairEnd.WAITS: Forced.WAITS,
+}
+
+
+_ENDS = {FoundKind.DEADLOCK: Ending.DEADLOCK, FoundKind.HANG: Ending.HANG}
+_COMPLAINTS = {
+    FoundKind.USE_AFTER_FREE: "memory is used after it was given back",
+    FoundKind.DOUBLE_FREE: "memory is given back twice",
+    FoundKind.INVALID_FREE: "what is given back is no block",
+}
+
+
+def outcome_of(ran: Ran) -> Outcome:
+    """As far as it can be compared."""
+    kinds = {int(kind) for kind in ran.found.rows["kind"][ran.found.rows["slot"] == 0]}
+    ending, code = _ending(ran, kinds)
+    return Outcome(
+        ending,
+        code,
+        output={"standard output": ran.out.digest, "standard error": ran.err.digest},
+        steps=ran.schedule.reached,
+        complaints=tuple(words for kind, words in _COMPLAINTS.items() if kind in kinds),
+        forced=_FORCED[ran.shown.pair_end],
+    )
+
+
+def _ending(ran: Ran, kinds: Container[int]) -> tuple[Ending, int]:
+    for kind, ending in _ENDS.items():
+        if kind in kinds:
+            return ending, 0
+    if ran.course.ended is not Ended.ITSELF or ran.schedule.diverged_at:
+        return Ending.BUDGET, 0
+    return (Ending.SIGNAL, -ran.status) if ran.status < 0 else (Ending.EXIT, ran.status)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`eitherway judge` on what `check` has kept."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = """
+#include <pthread.h>
+#include <stdio.h>
+static int table = 42, *made, same;
+static void *make(void *unused) { same = 1; made = &table; return unused; }
+static void *use(void *unused) { same = 1; return *made == 42 ? unused : NULL; }
+int main(void) {
+    pthread_t one, other;
+    pthread_create(&one, NULL, make, NULL);
+    pthread_create(&other, NULL, use, NULL);
+    pthread_join(one, NULL);
+    pthread_join(other, NULL);
+    return 0;
+}
+"""
+
+
+def eitherway(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "eitherway", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which `check` has found two races."""
+    folder = tmp_path_factory.mktemp("judged")
+    (folder / "app.c").write_text(SOURCE, encoding="utf-8")
+    assert eitherway(folder, "cc", "-g", "app.c", "-o", "app").returncode == 0
+    assert eitherway(folder, "check", "--schedules", "60", "--", "./app").returncode == 1
+    return folder
+
+
+def test_races_are_judged_and_kept(checked: Path) -> None:
+    judged = eitherway(checked, "judge", "--json", "told.json")
+    assert judged.returncode == 1, judged.stderr
+    findings = json.loads((checked / "told.json").read_text())["findings"]
+    classes = {finding["operations"][0]["variable"]: finding["class"] for finding in findings}
+    assert classes == {"made": "spec-violated", "same": "k-witness-harmless"}
+    worst = findings[0]
+    assert worst["replay"] in judged.stderr
+    assert "SIGSEGV" in worst["consequence"]
+    again = eitherway(checked, *worst["replay"].split()[1:], "--quiet")
+    assert "the same to the bit: killed by signal 11" in again.stderr
+    assert "1 spec-violated" in eitherway(checked, "races").stdout
+
+
+def test_one_finding_by_its_id(checked: Path) -> None:
+    (checked / "races.json").unlink(missing_ok=True)
+    eitherway(checked, "races", "--json", "races.json")
+    kept = json.loads((checked / "races.json").read_text())["findings"]
+    (same,) = (f for f in kept if f["operations"][0]["variable"] == "same")
+    judged = eitherway(checked, "judge", "--continuations", "3", same["id"][:9])
+    assert judged.returncode == 0, judged.stdout + judged.stderr
+    assert "3 ways to go on" in judged.stdout
+
+
+def test_an_id_that_nothing_has(checked: Path) -> None:
+    for name, words in (("EW-zz", "no finding begins with"), ("EW-", "several findings begin")):
+        refused = eitherway(checked, "judge", name)
+        assert refused.returncode == 64
+        assert words in refused.stderr
+
+
+def test_without_findings_there_is_nothing_to_judge(tmp_path: Path) -> None:
+    refused = eitherway(tmp_path, "judge")
+    assert refused.returncode == 64
+    assert "eitherway check" in refused.stderr
+
+
+def test_another_build_is_not_judged(checked: Path, tmp_path: Path) -> None:
+    """What was found stays as it was, and why it is not judged is said."""
+    (tmp_path / "app.c").write_text(SOURCE, encoding="utf-8")
+    eitherway(tmp_path, "cc", "-g", "app.c", "-o", "app")
+    eitherway(tmp_path, "check", "--schedules", "60", "--", "./app")
+    (tmp_path / "app.c").write_text(SOURCE.replace("42", "43"), encoding="utf-8")
+    eitherway(tmp_path, "cc", "-g", "app.c", "-o", "app")
+    judged = eitherway(tmp_path, "judge")
+    assert judged.returncode == 1
+    assert "another build" in judged.stdout
+    assert "0 of 2 findings were judged" in judged.stdout

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Races whose consequences are known; the first argument says which.
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void *work(void *);
+
+static void run(work *first, work *second) {
+    pthread_t one, other;
+    pthread_create(&one, NULL, first, NULL);
+    pthread_create(&other, NULL, second, NULL);
+    pthread_join(one, NULL);
+    pthread_join(other, NULL);
+}
+
+static int counter;
+static void *add(void *unused) {
+    counter++;
+    return unused;
+}
+
+static void lost_update(void) {
+    run(add, add);
+    printf("%d\n", counter);
+}
+
+static void asserted(void) {
+    run(add, add);
+    assert(counter == 2);
+}
+
+static void unused_result(void) {
+    run(add, add);
+}
+
+static int table = 42, *made;
+static void *make(void *unused) {
+    made = &table;
+    return unused;
+}
+static void *use(void *unused) {
+    return *made == 42 ? unused : NULL;
+}
+static void order_assumed(void) {
+    run(make, use);
+}
+
+static int same;
+static void *set(void *unused) {
+    same = 1;
+    return unused;
+}
+static void redundant(void) {
+    run(set, set);
+    printf("%d\n", same);
+}
+
+static int done, result, seen;
+static void *produce(void *unused) {
+    result = 42;
+    done = 1;
+    return unused;
+}
+static void *spin(void *unused) {
+    while (!done) {
+    }
+    seen = result;
+    return unused;
+}
+static void adhoc(void) {
+    run(produce, spin);
+    printf("%d\n", seen);
+}
+
+static void *look(void *unused) {
+    if (done)
+        seen = result;
+    return unused;
+}
+static void guarded(void) {
+    run(produce, look);
+}
+
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static int turned;
+static void both(pthread_mutex_t *first, pthread_mutex_t *second) {
+    pthread_mutex_lock(first);
+    pthread_mutex_lock(second);
+    pthread_mutex_unlock(second);
+    pthread_mutex_unlock(first);
+}
+static void *turn(void *unused) {
+    turned = 1;
+    both(&b, &a);
+    return unused;
+}
+static void *one_way(void *unused) {
+    if (turned)
+        both(&b, &a);
+    else
+        both(&a, &b);
+    return unused;
+}
+static void deadlocks(void) {
+    run(turn, one_way);
+}
+
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static int ready;
+static void *announce(void *unused) {
+    ready = 1;
+    pthread_cond_signal(&cond);
+    return unused;
+}
+static void *await(void *unused) {
+    pthread_mutex_lock(&a);
+    if (!ready)
+        pthread_cond_wait(&cond, &a);
+    pthread_mutex_unlock(&a);
+    return unused;
+}
+static void sleeps_on(void) {
+    run(announce, await);
+}
+
+static int claimed, *block;
+static void *claim(void *unused) {
+    if (!claimed) {
+        claimed = 1;
+        free(block);
+    }
+    return unused;
+}
+static void frees_twice(void) {
+    block = malloc(sizeof *block);
+    run(claim, claim);
+}
+
+static int cached;
+static int compute(void) {
+    return 7;
+}
+static void *look_up(void *unused) {
+    if (!cached)
+        cached = compute();
+    return unused;
+}
+static void computed_twice(void) {
+    run(look_up, look_up);
+    printf("%d\n", cached);
+}
+
+static const struct {
+    const char *name;
+    void (*function)(void);
+} all[] = {
+    {"lost_update", lost_update},
+    {"asserted", asserted},
+    {"unused_result", unused_result},
+    {"order_assumed", order_assumed},
+    {"redundant", redundant},
+    {"adhoc", adhoc},
+    {"guarded", guarded},
+    {"deadlocks", deadlocks},
+    {"sleeps_on", sleeps_on},
+    {"frees_twice", frees_twice},
+    {"computed_twice", computed_twice},
+};
+
+int main(int count, char **arguments) {
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (count == 2 && strcmp(arguments[1], all[i].name) == 0) {
+            all[i].function();
+            return 0;
+        }
+    return 64;
+}

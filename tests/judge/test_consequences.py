@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classes of races in small programs, held against all schedules that these programs have.
+
+What the schedules of a program do, whatever raced in them, is the truth: when all do the same, no
+race is worse than harmless; when some end otherwise, one of the races is the cause.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from eitherway.detect import detect_all
+from eitherway.find.confirm import ACCESSES, Tracer
+from eitherway.find.judged import Judge
+from eitherway.find.sides import racing_places
+from eitherway.model.finding import Finding
+from eitherway.model.words import Class, Kind
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.threads.branch import outcome_of
+from eitherway.worlds.threads.course import Plan
+from eitherway.worlds.threads.exhaustive import SCHEDULER, Search, growing
+from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.guide import End, Guidance
+from eitherway.worlds.threads.launch import Launch, fix_addresses
+from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.trace_request import Depth, TraceRequest
+
+SEEDS = range(6)
+BOUNDS = range(2)  # preemptions: all of these need but one
+LIMIT = 60  # decisions of a run: beyond that, somebody spins
+
+CLASSES = {
+    "lost_update": {"counter": Class.OUTPUT_DIFFERS},
+    "asserted": {"counter": Class.SPEC_VIOLATED},
+    "unused_result": {"counter": Class.K_WITNESS_HARMLESS},
+    "order_assumed": {"made": Class.SPEC_VIOLATED},
+    "redundant": {"same": Class.K_WITNESS_HARMLESS},
+    "adhoc": {"done": Class.K_WITNESS_HARMLESS, "result": Class.SINGLE_ORDERING},
+    "guarded": {"done": Class.K_WITNESS_HARMLESS, "result": Class.SINGLE_ORDERING},
+    "deadlocks": {"turned": Class.SPEC_VIOLATED},
+    "sleeps_on": {"ready": Class.SPEC_VIOLATED},
+    "frees_twice": {"claimed": Class.SPEC_VIOLATED},
+    "computed_twice": {"cached": Class.K_WITNESS_HARMLESS},
+}
+
+
+class Bench(NamedTuple):
+    """What is needed to run a program many ways."""
+
+    explorer: Explorer
+    tracer: Tracer
+    judge: Judge
+
+
+@contextmanager
+def bench(program: str, mode: str) -> Iterator[Bench]:
+    launch = Launch.here([program, mode])
+    with Sandbox(require=()) as box, Explorer(launch, box, plan=Plan(timeout=30)) as explorer:
+        tracer = Tracer(explorer, fixed=True)
+        yield Bench(explorer, tracer, Judge(explorer, fixed=True, isolation=""))
+
+
+@pytest.fixture(autouse=True)
+def _fixed() -> None:
+    if not fix_addresses():
+        pytest.skip("addresses cannot be fixed on this machine")
+
+
+def found_in(bench: Bench, ran: Ran) -> dict[str, Finding]:
+    """Data races of one run, by id."""
+    traced = bench.tracer.trace(ran, TraceRequest(Depth.VALUES))
+    findings = traced.findings(detect_all(traced.trace, ACCESSES))
+    return {finding.id: finding for finding in findings if finding.kind is Kind.DATA_RACE}
+
+
+def classes_of(bench: Bench, folder: Path) -> set[tuple[str, Class]]:
+    """Of all races of a few schedules: variable and class; what shows them is done again."""
+    kept: list[Ran] = []
+
+    def keep(ran: Ran) -> Path:
+        kept.append(ran)
+        return folder / f"run-{len(kept)}"
+
+    classes = set()
+    for seed in SEEDS:
+        ran = bench.explorer.run(seed=seed, detect=True)
+        for finding in found_in(bench, ran).values():
+            judged = bench.judge.judged(finding, ran, keep)
+            classes.add((judged.operations[0].variable, judged.klass))
+    for ran in kept:
+        assert not bench.explorer.run(replay=ran).differences(ran)
+    return classes
+
+
+def truth_of(bench: Bench) -> Class:
+    """The worst that is true of the program as a whole."""
+
+    def run(guidance: Guidance) -> Ran:
+        return bench.explorer.run(scheduler=SCHEDULER, guidance=guidance, detect=True)
+
+    search = Search(run, partial(racing_places, bench.tracer), limit=LIMIT)
+    runs = (item for item in growing(search, BOUNDS) if isinstance(item, Ran))
+    outcomes = [outcome_of(ran) for ran in runs if ran.shown.end is End.ITSELF]
+    if len({(one.ending, one.code, one.complaints) for one in outcomes}) > 1:
+        return Class.SPEC_VIOLATED
+    outputs = {tuple(sorted(one.output.items())) for one in outcomes}
+    return Class.OUTPUT_DIFFERS if len(outputs) > 1 else Class.K_WITNESS_HARMLESS
+
+
+@pytest.mark.parametrize("mode", CLASSES)
+def test_classes_agree_with_all_schedules(consequences: str, mode: str, tmp_path: Path) -> None:
+    with bench(consequences, mode) as made:
+        assert classes_of(made, tmp_path) == set(CLASSES[mode].items())
+        assert truth_of(made) is max(CLASSES[mode].values(), key=lambda klass: klass.weight)
+
+
+def test_a_finding_says_what_both_orders_do_and_how_to_see_it(
+    consequences: str, tmp_path: Path
+) -> None:
+    kept: list[Ran] = []
+
+    def keep(ran: Ran) -> Path:
+        kept.append(ran)
+        return tmp_path / f"run-{len(kept)}"
+
+    with bench(consequences, "order_assumed") as made:
+        ran = made.explorer.run(seed=0, detect=True)
+        (finding,) = found_in(made, ran).values()
+        judged = made.judge.judged(finding, ran, keep)
+    assert judged.id == finding.id
+    assert "killed by SIGSEGV" in judged.consequence
+    assert "exit status 0" in judged.consequence
+    assert judged.replay == "eitherway replay run-1"
+    assert [ran.status for ran in kept] == [-11, 0]
+    assert judged.explanation[-1].startswith("The recorded order: eitherway replay run-2")
+
+
+def test_what_the_run_does_not_show_is_inconclusive(consequences: str, tmp_path: Path) -> None:
+    with bench(consequences, "lost_update") as made:
+        ran = made.explorer.run(seed=0, detect=True)
+        (finding,) = found_in(made, ran).values()
+    with bench(consequences, "redundant") as made:
+        other = made.explorer.run(seed=0, detect=True)
+        judged = made.judge.judged(finding, other, lambda _: tmp_path)
+    assert judged.klass is Class.INCONCLUSIVE
+    assert judged.reason == "the recorded run does not show it"

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which branches an experiment runs, and when it has enough."""
+
+from dataclasses import replace
+
+import pytest
+
+from eitherway.judge.experiment import Verdict, judge, worst
+from eitherway.model.outcome import Ending, Forced, Outcome
+from eitherway.model.words import Arm, Class
+
+WELL = Outcome(Ending.EXIT)
+CRASH = Outcome(Ending.SIGNAL, 11)
+
+
+class World:
+    """Does what a table says, and knows what was asked."""
+
+    def __init__(self, flips: dict[int, Outcome]) -> None:
+        self.flips = flips
+        self.asked: list[tuple[Arm, int]] = []
+
+    def branch(self, arm: Arm, continuation: int) -> Outcome:
+        self.asked.append((arm, continuation))
+        return self.flips.get(continuation, WELL) if arm is Arm.FLIP else WELL
+
+
+def test_arms_that_agree_need_no_third() -> None:
+    world = World({})
+    verdict = judge(world.branch, 3)
+    assert verdict.klass is Class.K_WITNESS_HARMLESS
+    assert verdict.witnesses == 3
+    assert verdict.arms == (Arm.FLIP, Arm.CONTROL)
+    assert world.asked == [(arm, n) for n in range(3) for arm in (Arm.FLIP, Arm.CONTROL)]
+
+
+def test_a_violation_ends_the_experiment() -> None:
+    world = World({1: CRASH})
+    verdict = judge(world.branch, 9)
+    assert verdict.klass is Class.SPEC_VIOLATED
+    assert world.asked[-1] == (Arm.PREFIX, 1)
+    assert verdict.decisive is not None
+    assert verdict.decisive.continuation == 1
+    assert verdict.arms == (Arm.FLIP, Arm.CONTROL, Arm.PREFIX)
+
+
+def test_other_output_does_not_hide_a_violation_that_comes_later() -> None:
+    world = World({0: replace(WELL, output={"standard output": "x"}), 4: CRASH})
+    assert judge(world.branch, 3).klass is Class.OUTPUT_DIFFERS
+    assert judge(world.branch, 9).klass is Class.SPEC_VIOLATED
+
+
+@pytest.mark.parametrize("forced", [Forced.BLOCKED, Forced.ENDED, Forced.WAITS])
+def test_an_order_that_is_never_had(forced: Forced) -> None:
+    verdict = judge(World({n: replace(WELL, forced=forced) for n in range(3)}).branch, 3)
+    assert verdict.klass is Class.SINGLE_ORDERING
+    assert verdict.witnesses == 0
+    assert "the first has" in verdict.reason
+
+
+def test_an_order_that_is_had_once_is_no_single_one() -> None:
+    world = World({n: replace(WELL, forced=Forced.WAITS) for n in range(2)})
+    assert judge(world.branch, 3).klass is Class.K_WITNESS_HARMLESS
+
+
+def test_what_says_nothing_is_told_with_its_reason() -> None:
+    verdict = judge(World({1: replace(WELL, forced=Forced.NOT_REACHED)}).branch, 3)
+    assert verdict.klass is Class.INCONCLUSIVE
+    assert "could not be followed" in verdict.reason
+
+
+def test_of_several_instances_the_worst_counts() -> None:
+    harmless, violated = judge(World({}).branch, 3), judge(World({2: CRASH}).branch, 3)
+    both = worst([harmless, violated])
+    assert (both.klass, both.witnesses) == (Class.SPEC_VIOLATED, 6)
+    assert worst([harmless]) == Verdict(harmless.klass, harmless.trials)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the arms of one continuation say of a pair."""
+
+from dataclasses import replace
+
+import pytest
+
+from eitherway.judge.trial import Trial
+from eitherway.model.outcome import Ending, Forced, Outcome
+from eitherway.model.words import Class
+
+WELL = Outcome(Ending.EXIT, output={"standard output": "a"})
+OTHER = replace(WELL, output={"standard output": "b"})
+THIRD = replace(WELL, output={"standard output": "c"})
+CRASH = Outcome(Ending.SIGNAL, 11)
+ABORT = Outcome(Ending.SIGNAL, 6)
+STUCK = Outcome(Ending.DEADLOCK)
+CODE = Outcome(Ending.EXIT, 1)
+FREED = replace(WELL, complaints=("memory is given back twice",))
+STOPPED = Outcome(Ending.BUDGET)
+
+
+@pytest.mark.parametrize("bad", [CRASH, STUCK, CODE, FREED, Outcome(Ending.HANG)])
+def test_what_only_one_order_does_is_a_violation(bad: Outcome) -> None:
+    assert Trial(0, bad, WELL, WELL).klass is Class.SPEC_VIOLATED
+    assert Trial(0, WELL, bad, bad).klass is Class.SPEC_VIOLATED
+
+
+def test_both_orders_fail_in_their_own_way() -> None:
+    assert Trial(0, CRASH, ABORT, ABORT).klass is Class.SPEC_VIOLATED
+
+
+def test_a_failure_of_both_orders_is_not_the_pairs() -> None:
+    assert Trial(0, CRASH, CRASH).klass is Class.K_WITNESS_HARMLESS
+
+
+def test_a_failure_that_the_full_prefix_shows_too_is_not_the_pairs() -> None:
+    trial = Trial(0, CRASH, WELL, CRASH)
+    assert trial.klass is Class.INCONCLUSIVE
+    assert "recorded order" in trial.doubt
+
+
+def test_output_that_only_the_other_order_writes() -> None:
+    assert Trial(0, OTHER, WELL, WELL).klass is Class.OUTPUT_DIFFERS
+    assert Trial(0, OTHER, WELL, THIRD).klass is Class.INCONCLUSIVE
+    assert Trial(0, WELL, WELL).klass is Class.K_WITNESS_HARMLESS
+
+
+def test_a_difference_needs_the_third_arm() -> None:
+    assert Trial(0, OTHER, WELL).klass is Class.INCONCLUSIVE
+    assert Trial(0, CRASH, WELL).klass is Class.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("forced", [Forced.BLOCKED, Forced.ENDED, Forced.WAITS])
+def test_an_order_that_cannot_be_had(forced: Forced) -> None:
+    assert Trial(0, replace(WELL, forced=forced), WELL).klass is Class.SINGLE_ORDERING
+    delayed = replace(OTHER, forced=forced)
+    assert Trial(0, delayed, WELL).klass is Class.SINGLE_ORDERING
+    assert Trial(0, replace(STUCK, forced=forced), WELL, WELL).klass is Class.SPEC_VIOLATED
+
+
+@pytest.mark.parametrize(
+    "bad", [STOPPED, replace(WELL, forced=Forced.NOT_REACHED)], ids=["stopped", "not reached"]
+)
+def test_a_branch_that_says_nothing(bad: Outcome) -> None:
+    for trial in (Trial(0, bad, WELL, WELL), Trial(0, WELL, bad, WELL), Trial(0, WELL, WELL, bad)):
+        assert trial.klass is Class.INCONCLUSIVE
+        assert trial.doubt
