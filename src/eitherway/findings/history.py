@@ -14,7 +14,7 @@ import numpy as np
 from eitherway.detect.locks import Locks
 from eitherway.model.finding import FoundOperation
 from eitherway.model.history import Edge, History, Moment
-from eitherway.model.names import in_library
+from eitherway.model.identity import own_frame
 from eitherway.model.trace import Table, Trace
 from eitherway.model.words import EdgeKind, OpKind
 
@@ -138,6 +138,6 @@ def _moment(index: int, actor: int, kind: OpKind, found: FoundOperation, side: i
         op=found.op,
         touched=found.touched,
         value=found.value,
-        place=next((frame for frame in found.stack if not in_library(frame)), found.place),
+        place=own_frame(found.stack),
         side=side,
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import count, product
 
 from eitherway.model.finding import FoundOperation, Frame
+from eitherway.model.identity import own_frame
 from eitherway.model.race import UNORDERED
 from eitherway.model.words import STORES, Kind, OpFlag, OpKind
 
@@ -42,12 +43,12 @@ def _letters() -> Iterator[str]:
 
 def _let(letter: str, side: Side) -> str:
     found = side.found
-    made = f" allocated{_where(found.allocated[0])}" if found.allocated else ""
+    made = f" allocated{_where(own_frame(found.allocated))}" if found.allocated else ""
     part = f"{found.part} of " if found.part else ""
     touched = f" {_PREPOSITIONS.get(side.kind, 'of')} {part}{found.touched}{made}"
     return (
         f"Let {letter} be the {found.op}"
-        f"{touched if found.touched else ''} by {found.actor}{_where(found.place)}."
+        f"{touched if found.touched else ''} by {found.actor}{_where(own_frame(found.stack))}."
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 LONGEST = 2000  # lines of a block: a report has a few stacks of some 200 frames
+PROCESSES = 1000  # of Valgrind that write into one log at a time
 
 
 class Tool(StrEnum):
@@ -32,8 +33,11 @@ class Block:
     created: Mapping[str, Sequence[str]] = field(default_factory=dict)  # stacks, by thread
 
 
-_BEGINS = re.compile(r"WARNING: ThreadSanitizer: |WARNING: DATA RACE$|BUG: KCSAN: ")
-_TOOLS = {"WARNING: T": Tool.TSAN, "WARNING: D": Tool.GO, "BUG: KCSAN": Tool.KCSAN}
+_BEGINS = re.compile(
+    r"(?P<TSAN>(?:WARNING|ERROR|FATAL): ThreadSanitizer|ThreadSanitizer: CHECK failed)"
+    r"|(?P<GO>WARNING: DATA RACE$)|(?P<KCSAN>BUG: KCSAN: )"
+)
+_SIGNS = ("ThreadSanitizer", "DATA RACE", "KCSAN")  # of a line that can begin a block
 _ENDS = {
     Tool.TSAN: re.compile(r"SUMMARY: ThreadSanitizer: |={18}$"),
     Tool.GO: re.compile(r"={18}$"),
@@ -61,7 +65,7 @@ class Blocks:
             self.count += 1
             if "==" in line and (found := _OF_VALGRIND.search(line)):
                 yield from self._of_valgrind(found[1], found[2] or "")
-            elif "WARNING: " in line or "KCSAN" in line:
+            elif any(sign in line for sign in _SIGNS):
                 yield from self._maybe_new(line)
             elif self._open is not None:
                 yield from self._more(line)
@@ -77,7 +81,7 @@ class Blocks:
         yield from self._close(whole=False)
         self.known = True
         self._prefix = _Prefix(line[: found.start()])
-        self._open = Block(_TOOLS[found[0][:10]], [line[found.start() :]])
+        self._open = Block(Tool[str(found.lastgroup)], [line[found.start() :]])
 
     def _more(self, line: str) -> Iterator[Block]:
         if self._open is None:
@@ -98,6 +102,8 @@ class Blocks:
 
     def _of_valgrind(self, process: str, line: str) -> Iterator[Block]:
         if process not in self._valgrind:
+            if len(self._valgrind) >= PROCESSES:  # the oldest has not been heard of for long
+                yield from self._valgrind.pop(next(iter(self._valgrind))).end(whole=False)
             self._valgrind[process] = _Valgrind()
         one = self._valgrind[process]
         yield from one.line(line)
@@ -124,17 +130,18 @@ class _Prefix:
         return _KERNEL_TIME.sub("", line, count=1)
 
 
-_STARTS = re.compile(
-    r"Possible data race during |Conflicting (?:load|store) by thread |Thread #\d+(?:: | unlocked )"
-    r"|Thread #\d+ was created|Destroying locked |Mutex (?:still|not) locked|Recursive locking "
-)
+_OF_HELGRIND = re.compile(r"Possible data race during |Thread #\d+|---Thread-Announcement")
+_OF_DRD = re.compile(r"Conflicting (?:load|store) by thread ")
+_WHICH_THREAD = re.compile(r"Thread \d+:$")
 _CREATED = re.compile(r"Thread #(\d+) was created")
+_FRAME = re.compile(r"\s*at 0x")
 
 
 class _Valgrind:
     """One process under Helgrind or DRD: errors are divided by empty lines and rules.
 
-    An error of Helgrind goes over several paragraphs; those begin with a sign of their own.
+    An error of Helgrind goes over several paragraphs; those begin with a sign of their own. What
+    has no stack is no error.
     """
 
     _CONTINUES = re.compile(
@@ -149,12 +156,8 @@ class _Valgrind:
         self._created: dict[str, list[str]] = {}
 
     def line(self, line: str) -> Iterator[Block]:
-        if line.startswith(("Helgrind,", "drd,")):
-            self.tool = Tool.HELGRIND if line.startswith("H") else Tool.DRD
+        if not self._is_told(line):
             return
-        if self.tool is None and not line.startswith(("Possible data race", "Conflicting ")):
-            return
-        self.tool = self.tool or (Tool.HELGRIND if line.startswith("P") else Tool.DRD)
         if not line.strip() or line.startswith("---"):
             if line.startswith("---"):
                 yield from self.end(whole=True)
@@ -163,15 +166,26 @@ class _Valgrind:
         if self._paused and self._open is not None and not self._CONTINUES.match(line):
             yield from self.end(whole=True)
         self._paused = False
-        if self._open is None:
-            if _STARTS.match(line):
-                self._open = Block(self.tool, [line])
-        elif len(self._open.lines) < LONGEST:
+        if _WHICH_THREAD.match(line):  # of DRD, before its error
+            return
+        self._open = self._open or Block(self.tool or Tool.HELGRIND)
+        if len(self._open.lines) < LONGEST:
             self._open.lines.append(line)
+
+    def _is_told(self, line: str) -> bool:
+        """Whether it is known which tool this is; without its first words, by what it says."""
+        if line.startswith(("Helgrind,", "drd,")):
+            self.tool = Tool.HELGRIND if line.startswith("H") else Tool.DRD
+            return False
+        if self.tool is None and _OF_HELGRIND.match(line):
+            self.tool = Tool.HELGRIND
+        elif self.tool is None and _OF_DRD.match(line):
+            self.tool = Tool.DRD
+        return self.tool is not None
 
     def end(self, *, whole: bool) -> Iterator[Block]:
         block, self._open = self._open, None
-        if block is None:
+        if block is None or not any(map(_FRAME.match, block.lines)):
             return
         if found := _CREATED.match(block.lines[0]):
             if len(self._created) < LONGEST:

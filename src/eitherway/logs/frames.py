@@ -34,7 +34,8 @@ def sanitizer_frame(line: str) -> Frame | None:
 def frame(function: str, where: str, module: str = "", offset: int = 0) -> Frame:
     """From the words of a tool; what it does not know is empty."""
     file, line, column = "", 0, 0
-    if where not in _UNKNOWN and (found := _PLACE.match(where)):
+    found = _PLACE.match(where)
+    if found and found[1] not in _UNKNOWN:
         file = found[1]
         line, column = (_number(found[index]) for index in (2, 3))
     known = "" if function in _UNKNOWN else function
@@ -82,17 +83,22 @@ def go_frames(lines: list[str]) -> tuple[Frame, ...]:
 
 
 _KERNEL = re.compile(
-    r"\s+([\w.$]+)(?:\+0x([0-9a-f]+)/0x[0-9a-f]+)?(?: \[(\w+)\])?(?: (\S+:\d+))?( \[inline\])?$"
+    r"\s+([\w.$]+)(?:\+0x([0-9a-f]+)/0x[0-9a-f]+)?(?: \[(\w+)\])?"
+    r"(?: \(?([^\s()]+:\d+)(?: \(discriminator \d+\))?\)?)?( \[inline\])?(?: (\w+))?$"
 )
 
 
 def kernel_frame(line: str) -> Frame | None:
-    """` f+0x12/0x34 [module] fs/f.c:12`; of an inlined function the offset is missing."""
+    """` f+0x12/0x34 [module] fs/f.c:12`; of an inlined function the offset is missing.
+
+    Or ` f (fs/f.c:12 (discriminator 3)) module`, as the kernel's decode_stacktrace.sh has it.
+    """
     found = _KERNEL.match(line.rstrip())
     if found is None or not (found[2] or found[4]):
         return None
     offset = int(found[2][:_HEX], _HEX) if found[2] else 0
-    made = frame(found[1], found[4] or "", found[3] or "", offset if found[3] else 0)
+    module = found[3] or found[6] or ""
+    made = frame(found[1], found[4] or "", module, offset if module else 0)
     return Frame(
         made.function, made.file, made.line, made.column, made.module, made.offset, bool(found[5])
     )

@@ -12,8 +12,8 @@ from eitherway.model.finding import Finding, FoundOperation, Frame
 from eitherway.model.words import Kind, World
 
 _ACCESS = re.compile(
-    r"(?:Previous )?((?:atomic )?(?:read|write)) at 0x[0-9a-f]+ by (.*?):$", re.IGNORECASE
-)
+    r"(?:Previous )?((?:atomic )?(?:read|write))(?: at 0x[0-9a-f]+)? by (.*?):$", re.IGNORECASE
+)  # before Go 1.6 without the address
 _MADE = re.compile(r"(Goroutine \d+) \(.*?\) created at:$")
 
 

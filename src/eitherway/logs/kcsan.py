@@ -14,7 +14,7 @@ _ACCESS = re.compile(
     r"(?: \((.*?)\))? to 0x[0-9a-f]+ of (\d+) bytes by (.*?):?$"
 )
 _HEADLINE = re.compile(rf"{_ACCESS.pattern}|value changed: |Reported by |BUG: KCSAN: ")
-_TITLE = re.compile(r"BUG: KCSAN: [\w-]+ in (.*)")
+_TITLE = re.compile(r"BUG: KCSAN: (?:data-race|assert: race) in ")
 _VALUE = re.compile(r"value changed: (.*)")
 
 
@@ -24,7 +24,7 @@ def finding_of(block: Block) -> Finding | None:
     parts = [
         part for part in sections(block.lines, kernel_frame, _HEADLINE) if _ACCESS.match(part.head)
     ]
-    if title is None or not parts:
+    if title is None or not any(part.stack for part in parts):
         return None
     changed = next((found[1] for line in block.lines if (found := _VALUE.search(line))), "")
     return Finding(

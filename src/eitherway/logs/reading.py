@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Findings out of one log, whichever tools wrote into it; what was not to be read is told."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -51,7 +52,7 @@ class Log:
         blocks = Blocks(_lines(self._stream))
         for block in blocks:
             found = _READERS[block.tool](block)
-            self._cut += not block.whole
+            self._cut += not block.whole and found is not None
             yield from self._told(found, block.tool)
         self._lines, self._known = blocks.count, blocks.known
 
@@ -90,6 +91,11 @@ class Log:
             return BadInput(f"{self._name} is empty", fix=_ACCEPT)
         if self._trouble:
             return BadInput(f"{self._name} is XML, and none of Helgrind or DRD: {self._trouble}")
+        for begins, what, command in _ELSEWISE:
+            if self._head.startswith(begins):
+                return BadInput(
+                    f"{self._name} is {what}", fix=f"{command} {self._name} | eitherway report -"
+                )
         what = "is binary" if b"\0" in self._head else f"has {self._lines:,} lines"
         return BadInput(
             f"{self._name} {what}, and no report of {KNOWN}; it is no findings document either",
@@ -98,9 +104,19 @@ class Log:
 
 
 _ACCEPT = "add --allow-clean, if logs without any report are fine"
+_ELSEWISE = (  # how a file begins, what it is, and what makes a log of it
+    (b"\x1f\x8b", "compressed", "zcat"),
+    (b"\xfd7zXZ\0", "compressed", "xzcat"),
+    (b"BZh", "compressed", "bzcat"),
+    (b"\x28\xb5\x2f\xfd", "compressed", "zstdcat"),
+    (b"\xff\xfe", "UTF-16", "iconv -f UTF-16 -t UTF-8"),
+    (b"\xfe\xff", "UTF-16", "iconv -f UTF-16 -t UTF-8"),
+)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[mK]")
 
 
 def _lines(stream: BinaryIO) -> Iterator[str]:
-    """Without their ends; bytes that are not UTF-8 stay told apart."""
+    """Without their ends and colours; bytes that are not UTF-8 stay told apart."""
     for line in iter(partial(stream.readline, _LINE), b""):
-        yield line.decode("utf-8", errors="surrogateescape").rstrip("\r\n")
+        text = line.decode("utf-8", errors="surrogateescape")
+        yield (_COLOUR.sub("", text) if "\x1b" in text else text).rstrip()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from eitherway.model.finding import Frame
 
 MOST = 256  # frames of a stack, as of our own
+CRASHED = "the tool saw the crash, and not what it depends on"
 
 
 @dataclass(slots=True)

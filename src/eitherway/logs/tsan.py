@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from eitherway.logs.blocks import Block
 from eitherway.logs.frames import sanitizer_frame
-from eitherway.logs.sections import Section, sections
+from eitherway.logs.sections import CRASHED, Section, sections
 from eitherway.model.finding import Finding, FoundOperation, Frame, HeldLock
 from eitherway.model.words import Kind, World
 
-_TITLE = re.compile(r"WARNING: ThreadSanitizer: (.*?)(?: \(pid=\d+\))?$")
+_TITLE = re.compile(r"(?:WARNING|ERROR): ThreadSanitizer: (.*?)(?: \(p(?:id=|c ).*)?$")
 _KINDS = (  # the first that a title begins with
     ("data race", Kind.DATA_RACE),
     ("race on ", Kind.DATA_RACE),
@@ -19,23 +19,27 @@ _KINDS = (  # the first that a title begins with
     ("lock-order-inversion", Kind.DEADLOCK),
     ("thread leak", Kind.THREAD_LEAK),
     ("signal", Kind.SIGNAL_MISUSE),
+    ("SEGV", Kind.FAILURE),
+    ("BUS", Kind.FAILURE),
     ("", Kind.LOCK_MISUSE),  # destroy of a locked mutex, double lock, unlock of an unlocked one
 )
 _HEADLINE = re.compile(
-    r"WARNING: ThreadSanitizer: |  (?:Previous |Read |Write |Atomic |Location is |Mutex |Thread T"
-    r"|As if |Cycle |and:$)",
+    r"(?:WARNING|ERROR): ThreadSanitizer: "
+    r"|  (?:Previous |Read[ -]|Write |Atomic |Modifying |Location is |Mutex |Thread T|As if |Cycle "
+    r"|and:$)",
     re.IGNORECASE,
 )
 _ACCESS = re.compile(
-    r"(?:Previous )?((?:atomic )?(?:read|write)(?: of size \d+)?)(?: at 0x[0-9a-f]+)? by "
-    r"(.*?)(?: \(mutexes: (.*?)\))?(?: \[failed .*\])?:?$",
+    r"(?:Previous )?((?:atomic )?(?:read|write)(?: of size \d+)?|(?:modifying|read-only) access)"
+    r"(?: of [^()]*?)?(?: at 0x[0-9a-f]+)? by "
+    r"(.*?)(?: \(mutexes: ([^()]*)\))?(?: \[failed [^]]*\])?:?$",
     re.IGNORECASE,
 )
 _LOCATION = re.compile(r"Location is (.*)")
 _GLOBAL = re.compile(r"global '(.*)' of size \d+")
 _BLOCK = re.compile(r"heap block of size (\d+) at 0x[0-9a-f]+ allocated by (.*?):?$")
 _MUTEX = re.compile(r"Mutex (M\d+)(?: \(0x[0-9a-f]+\))? created at:")
-_THREAD = re.compile(r"Thread (T\d+)(?: '(.*?)')? \(tid=.*?\) created by (.*?)(?: at:?)?$")
+_THREAD = re.compile(r"Thread (T\d+)(?: '.*?')? \(tid=[^()]*\) created(?: by (.*?))?(?: at:?)?$")
 _WANTED = re.compile(r"Mutex (M\d+) acquired here while holding mutex (M\d+) in (.*?):?$")
 _HELD = re.compile(r"Mutex (M\d+) previously acquired by the same thread here")
 _ACTOR = re.compile(r"(main thread|thread T\d+)")
@@ -53,7 +57,8 @@ def finding_of(block: Block) -> Finding | None:
     operations = tuple(_OPERATIONS.get(kind, _Told.plain)(told, title[1]))
     if not any(operation.stack for operation in operations):
         return None
-    return Finding(World.THREADS, kind, operations, locks=told.locks(operations), reason="")
+    reason = CRASHED if kind is Kind.FAILURE else ""
+    return Finding(World.THREADS, kind, operations, locks=told.locks(operations), reason=reason)
 
 
 class _Told:
@@ -94,7 +99,7 @@ class _Told:
     def leak(self, _title: str) -> Iterator[FoundOperation]:
         """Each thread that nobody waited for, at the place that made it."""
         for words, (found, frames) in self.threads.items():
-            yield self._side("start", found[3], frames, "", touched=words)
+            yield self._side("start", found[2] or "", frames, "", touched=words)
 
     def plain(self, title: str) -> Iterator[FoundOperation]:
         """The first stack stands right below the title, a second one below "and:"."""
@@ -103,6 +108,11 @@ class _Told:
             op = title if _TITLE.match(part.head) else "lock"
             mutex = next(iter(self.mutexes.values()), ())
             yield FoundOperation("a thread", op, "mutex", stack=part.frames, allocated=mutex)
+
+    def happened(self, title: str) -> Iterator[FoundOperation]:
+        """What a thread did, to nothing in particular."""
+        op = title.partition(" 0x")[0]
+        yield FoundOperation("a thread", op, "", stack=self.parts[0].frames)
 
     def _side(
         self,
@@ -125,7 +135,7 @@ class _Told:
             stack=stack,
             locks=tuple(f"mutex {name}" for name in re.findall(r"M\d+", mutexes)),
             created=created,
-            created_by=thread[3] if thread else "",
+            created_by=(thread[2] or "") if thread else "",
             allocated=self.mutexes.get(lock, ()) if lock else place.allocated,
             allocated_by=place.by,
         )
@@ -167,4 +177,6 @@ _OPERATIONS = {
     Kind.MEMORY_ERROR: _Told.accesses,
     Kind.DEADLOCK: _Told.deadlock,
     Kind.THREAD_LEAK: _Told.leak,
+    Kind.SIGNAL_MISUSE: _Told.happened,
+    Kind.FAILURE: _Told.happened,
 }

@@ -7,15 +7,16 @@ access, so such a finding has one side.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from eitherway.logs.blocks import Block
 from eitherway.logs.frames import valgrind_frame
 from eitherway.logs.mangled import variable_name
-from eitherway.logs.sections import Section, sections
+from eitherway.logs.sections import CRASHED, Section, sections
 from eitherway.model.finding import Finding, FoundOperation, Frame
 from eitherway.model.words import Kind, World
 
-_HEADLINE = re.compile(r"(?!\s+(?:at|by) 0x)\s*\S")  # every line is the tool's own
+_HEADLINE = re.compile(r"(?!\s*(?:at|by) 0x)\s*\S")  # every line is the tool's own
 _AT = "0x[0-9A-Fa-f]+"
 _RACE = re.compile(
     r"(?:Possible data race during|This conflicts with a previous) (read|write) of size (\d+)"
@@ -33,7 +34,15 @@ _ORDER = re.compile(rf'(Thread #\d+): lock order "({_AT}) before {_AT}" violated
 _ACQUIRED = re.compile(rf".*\bacquisition of lock at ({_AT})")
 _SEEN_LOCK = re.compile(rf"Lock at ({_AT}) was first observed")
 _MISUSE = re.compile(
-    r"(?:(Thread #\d+)(?:: | ))?(.*(?:\block|\bmutex|unlocked|Destroying|Mutex|locking).*)"
+    r"(?:(Thread #\d+)(?:: |'s | ))?"
+    r"(.*(?:lock|mutex|condition variable|semaphore|barrier|\bpthread_|\bsem_).*)",
+    re.IGNORECASE,
+)
+_WHICH = re.compile(
+    r"(?: at(?: address)?)? 0x[0-9a-fA-F]+|: (?:mutex|rwlock|cond|semaphore|barrier) 0x.*"
+)
+_CRASH = re.compile(
+    r"Process terminating with default action of .*\((SIG(?:SEGV|BUS|ABRT|FPE|ILL))\)"
 )
 _WORDS = {"load": "read", "store": "write"}
 
@@ -58,7 +67,13 @@ def finding_in(
         return _race(parts, created)
     if _ORDER.match(parts[0].head):
         return _deadlock(parts)
-    return _misuse(parts)
+    if found := _CRASH.match(parts[0].head):
+        return _done(parts, Kind.FAILURE, FoundOperation("a thread", found[1], ""), CRASHED)
+    if found := _MISUSE.match(parts[0].head):
+        op = _WHICH.sub("", found[2]).rstrip(".")
+        side = FoundOperation((found[1] or "a thread").lower(), op, "mutex")
+        return _done(parts, Kind.LOCK_MISUSE, side)
+    return None
 
 
 def _race(parts: Sequence[Section], created: Mapping[str, tuple[Frame, ...]]) -> Finding | None:
@@ -150,12 +165,11 @@ def _lock_names(parts: Sequence[Section]) -> dict[str, str]:
     return names
 
 
-def _misuse(parts: Sequence[Section]) -> Finding | None:
-    found = _MISUSE.match(parts[0].head)
-    if found is None or not parts[0].stack:
+def _done(
+    parts: Sequence[Section], kind: Kind, side: FoundOperation, reason: str = ""
+) -> Finding | None:
+    """What one thread did, at the first place that is told of it."""
+    stack = next((part.frames for part in parts if part.stack), ())
+    if not stack:
         return None
-    op = re.sub(r"(?: at)? 0x[0-9a-fA-F]+", "", found[2])
-    side = FoundOperation(
-        actor=(found[1] or "a thread").lower(), op=op, object="mutex", stack=parts[0].frames
-    )
-    return Finding(World.THREADS, Kind.LOCK_MISUSE, (side,))
+    return Finding(World.THREADS, kind, (replace(side, stack=stack),), reason=reason)

@@ -12,6 +12,7 @@ from eitherway.logs.valgrind import finding_in
 from eitherway.model.finding import Finding, Frame
 
 _AT_ONCE = 1 << 16
+_LARGEST = 4 << 20  # bytes of one error: a real one has a few stacks
 _ROOT = b"<valgrindoutput"
 _TOOLS = {"helgrind": Tool.HELGRIND, "drd": Tool.DRD}
 
@@ -30,6 +31,7 @@ class ValgrindXml:
         self.tool: Tool | None = None
         self.trouble = ""
         self.errors = 0
+        self._held = 0  # bytes of what is not read yet
         self._created: dict[str, tuple[Frame, ...]] = {}
 
     def __iter__(self) -> Iterator[Finding | None]:
@@ -40,11 +42,16 @@ class ValgrindXml:
             if event == "end" and element.tag in ("tool", "announcethread", "error"):
                 yield from self._read(element)
                 root.clear()  # what was read is not needed again
+                self._held = 0
 
     def _events(self) -> Iterator[tuple[str, Element]]:
         parser: XMLPullParser[Element] = XMLPullParser(events=("start", "end"))
         try:
             while part := self._stream.read(_AT_ONCE):
+                self._held += len(part)
+                if self._held > _LARGEST:
+                    self.trouble = f"what is told at once has more than {_LARGEST:,} bytes"
+                    return
                 parser.feed(part)
                 yield from cast(Iterator[tuple[str, Element]], parser.read_events())
             parser.close()

@@ -9,6 +9,7 @@ reasons.
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 from eitherway.model.finding import Finding, FoundOperation, Frame
@@ -72,6 +73,11 @@ def side(operation: FoundOperation, world: World) -> str:
     if operation.place.file:
         return base(portable_path(operation.place.file))
     return f"{portable_words(operation.actor)}: {portable_words(operation.op)}"
+
+
+def own_frame(stack: Sequence[Frame]) -> Frame:
+    """Where the program itself was: the innermost frame that is no library's, if one is."""
+    return next((frame for frame in stack if not in_library(frame)), stack[0] if stack else Frame())
 
 
 def objects(finding: Finding) -> list[str]:

@@ -36,7 +36,7 @@ class GithubReport:
         told = {"title": f"{title} [{finding.id}]"}
         side = words.main_side(finding)
         if side is not None:
-            place = side.place
+            place = words.where(side)
             column = {"col": str(place.column)} if place.column else {}
             told |= {"file": self._root.relative(place.file), "line": str(place.line), **column}
         return ",".join(

@@ -61,8 +61,9 @@ class JunitReport:
         side = words.main_side(finding)
         if side is None:
             return ""
-        file = _attribute(self._root.relative(side.place.file))
-        return f' file={file} line="{side.place.line}"'
+        place = words.where(side)
+        file = _attribute(self._root.relative(place.file))
+        return f' file={file} line="{place.line}"'
 
 
 def _outcome(finding: Finding, summary: Summary) -> str:

@@ -63,7 +63,8 @@ class MarkdownReport:
         return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
 
     def _where(self, side: FoundOperation) -> str:
-        return f"{self._root.relative(side.place.file)}:{side.place.line}"
+        place = words.where(side)
+        return f"{self._root.relative(place.file)}:{place.line}"
 
     def _full(self, finding: Finding) -> str:
         about = words.about(finding)
@@ -86,8 +87,9 @@ class MarkdownReport:
                 f", holding {', '.join(map(code, op.locks))}" if op.locks else ", holding no lock"
             )
             value = f" ({code(op.value)})" if op.value else ""
-            at = f" at {code(self._where(op))}" if op.place.file else ""
-            function = f" in {code(op.place.function)}" if op.place.function else ""
+            place = words.where(op)
+            at = f" at {code(self._where(op))}" if place.file else ""
+            function = f" in {code(place.function)}" if place.function else ""
             yield f"- **{letter}** {code(op.op)}{value} by {code(op.actor)}{function}{at}{held}"
 
 

@@ -107,9 +107,9 @@ class _Results:
             "ruleIndex": rule,
             "level": self._level(finding),
             "message": {"text": _message(finding)},
-            "locations": [self._location(main.place)] if main else [],
+            "locations": [self._location(words.where(main))] if main else [],
             "relatedLocations": [
-                {**self._location(op.place), "id": number, "message": {"text": _side(op)}}
+                {**self._location(words.where(op)), "id": number, "message": {"text": _side(op)}}
                 for number, op in enumerate(others, start=1)
             ],
             "stacks": _distinct(self._stack(op) for op in finding.operations if op.stack),
@@ -145,7 +145,7 @@ class _Results:
     def _from_operations(self, finding: Finding) -> list[Object]:
         flows: dict[str, list[Object]] = {}
         for order, op in enumerate(finding.operations, start=1):
-            step = self._step(order, op.place, _side(op), essential=True)
+            step = self._step(order, words.where(op), _side(op), essential=True)
             flows.setdefault(printable(op.actor), []).append(step)
         return [{"id": actor, "locations": steps} for actor, steps in flows.items()]
 

@@ -12,7 +12,7 @@ from eitherway.findings.overview import overview
 from eitherway.model.finding import Finding, FoundOperation, Frame, Summary
 from eitherway.model.text import printable
 from eitherway.model.words import Class, Kind
-from eitherway.report.words import MEANINGS, capital, is_stuck, place, title
+from eitherway.report.words import MEANINGS, capital, is_stuck, place, title, where
 
 RULE = "=" * 18
 _FEW = 2  # findings that need no overview
@@ -175,12 +175,10 @@ def _actors(finding: Finding) -> Iterator[str]:
 
 def _summary_place(finding: Finding) -> str:
     for operation in reversed(finding.operations):
-        frame = operation.place
-        where = place(frame) or (f"({frame.module}+{frame.offset:#x})" if frame.module else "")
-        if where or frame.function:
-            return (f" {where}" if where else "") + (
-                f" in {frame.function}" if frame.function else ""
-            )
+        frame = where(operation)
+        at = place(frame) or (f"({frame.module}+{frame.offset:#x})" if frame.module else "")
+        if at or frame.function:
+            return (f" {at}" if at else "") + (f" in {frame.function}" if frame.function else "")
     return ""
 
 

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from eitherway.model.finding import Finding, FoundOperation, Frame
-from eitherway.model.identity import objects, sides
+from eitherway.model.identity import objects, own_frame, sides
 from eitherway.model.words import NEVER_RETURNED, Class, Kind
 
 TITLES = {
@@ -70,9 +70,14 @@ def place(frame: Frame) -> str:
     return f"{frame.file}:{frame.line}{column}"
 
 
+def where(operation: FoundOperation) -> Frame:
+    """The place of the program itself: of a lock in C++ not that in the library's header."""
+    return own_frame(operation.stack)
+
+
 def main_side(finding: Finding) -> FoundOperation | None:
     """The operation whose place a tool with room for one is told: the last with a known line."""
-    known = [op for op in finding.operations if op.place.file and op.place.line]
+    known = [op for op in finding.operations if where(op).file and where(op).line]
     return known[-1] if known else None
 
 
