@@ -10,6 +10,7 @@ from tests.logs.test_logs_read import SAMPLES, log_of, read
 from eitherway.model.finding import Finding
 from eitherway.model.identity import headline
 from eitherway.model.words import Kind
+from eitherway.report.words import title
 
 
 def only(text: str) -> Finding:
@@ -127,6 +128,7 @@ def test_a_crash_is_the_same_whichever_tool_saw_it() -> None:
     assert first.id == second.id
     assert "not what it depends on" in first.reason
     assert "0x" not in first.operations[0].op
+    assert title(first) == "crash"  # and not one that is known to depend on an order
 
 
 @pytest.mark.parametrize(
@@ -187,6 +189,22 @@ def test_helgrind_that_was_told_to_be_quiet() -> None:
     )
     assert found.sources[0].tool == "Helgrind"
     assert [frame.line for frame in found.operations[0].stack] == [37, 50]
+
+
+def test_functions_of_valgrind_itself_are_not_the_programs() -> None:
+    """Where it has debug information, its own functions have names and lines."""
+    found = only(
+        """==5== Helgrind, a thread error detector
+==5==
+==5== Thread #1 unlocked an invalid lock at 0x4935620
+==5==    at 0x10: mutex_unlock_WRK (hg_intercepts.c:1179)
+==5==    by 0x30: turn (mill.c:37)
+==5==    by 0x490F1F4: start_thread (pthread_create.c:442)
+==5==    by 0x498EB4F: clone (clone.S:100)
+==5==
+"""
+    )
+    assert headline(found) == "lock-misuse on mutex: mill.c:turn"
 
 
 def test_an_error_of_valgrind_that_is_none_of_threads_is_counted() -> None:

@@ -2,6 +2,7 @@
 """The page in a real browser: what it shows, what keys do, and that nothing in it is obeyed."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from benchmarks import browser as browsers
 from benchmarks.browser import Browser
 from tests.report.report_samples import HOSTILE, hostile, race, summary_of
 
-from eitherway.model.finding import Finding, Summary
-from eitherway.model.words import Class
+from eitherway.model.finding import Finding, Source, Summary
+from eitherway.model.history import Moment
+from eitherway.model.words import Class, Kind, OpKind
 from eitherway.report.html import HtmlReport
 
 pytestmark = pytest.mark.skipif(
@@ -64,6 +66,30 @@ def test_a_race_is_drawn(browser: Browser, tmp_path: Path) -> None:
     link = browser.run("document.querySelector('.frame a').href")
     assert link == "vscode://file/src/bank/bank.c:12:5"
     assert text_of(browser, ".proof li:last-child") == "So B can come first."
+
+
+def test_who_wants_a_lock_is_drawn_to_who_has_it(browser: Browser, tmp_path: Path) -> None:
+    taken = [(1, "front"), (2, "back"), (1, "back"), (2, "front")]
+    moments = tuple(
+        Moment(actor, step, OpKind.ACQUIRE, "lock", f"mutex '{lock}'", side=step)
+        for step, (actor, lock) in enumerate(taken, start=1)
+    )
+    history = replace(race().history, moments=moments, edges=())
+    ring = replace(race("ring"), kind=Kind.DEADLOCK, history=history)
+    shown(browser, tmp_path / "page.html", [ring, race()])
+    assert browser.run("document.querySelectorAll('.lanes .wait').length") == 2
+    assert "one has the lock, the other wants it" in text_of(browser, ".legend")
+    browser.press("j")
+    assert browser.run("document.querySelectorAll('.lanes .wait').length") == 0
+
+
+@pytest.mark.parametrize(("source", "locks"), [("eitherway", 2), ("DRD", 0)])
+def test_no_lock_is_told_only_by_who_looks(
+    browser: Browser, tmp_path: Path, source: str, locks: int
+) -> None:
+    shown(browser, tmp_path / "page.html", [replace(race(), sources=(Source(source, "x"),))])
+    facts = browser.run("[...document.querySelectorAll('.card dt')].map(one => one.textContent)")
+    assert facts.count("locks held") == locks
 
 
 def test_the_list_is_searched_and_filtered(browser: Browser, tmp_path: Path) -> None:

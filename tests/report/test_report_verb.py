@@ -263,7 +263,7 @@ def test_what_cannot_be_read_does_not_cost_the_rest(report: Report, tmp_path: Pa
     done = report("noise.txt", "threads.json")
     assert done.returncode == 65
     assert "WARNING: EitherWay: data race" in done.stdout
-    assert "noise.txt has 1 lines, and no report of ThreadSanitizer" in done.stderr
+    assert "noise.txt has no report of ThreadSanitizer" in done.stderr
     assert "--allow-clean" in done.stderr
     done = report("noise.txt", "threads.json", "--allow-clean")
     assert done.returncode == 1
@@ -297,3 +297,18 @@ def test_nothing_a_log_says_is_obeyed(report: Report, tmp_path: Path) -> None:
     assert "\\x1b]0;owned" in done.stdout
     page = (tmp_path / "page.html").read_text("utf-8")
     assert page.count("</script>") == 2
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--report", "html=x.out,sarif=./x.out"],
+        ["--json", "x.out", "--merge", "x.out"],
+        ["--output", "x.out", "--report", "junit=x.out"],
+    ],
+)
+def test_no_report_replaces_another(report: Report, tmp_path: Path, args: list[str]) -> None:
+    done = report("threads.json", *args)
+    assert done.returncode == 64
+    assert "x.out is to be written 2 times" in done.stderr
+    assert not (tmp_path / "x.out").exists()

@@ -2,7 +2,9 @@
 """What services read: JUnit XML, annotations of GitHub, and a summary in Markdown."""
 
 import io
+import json
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -10,13 +12,14 @@ from hypothesis import given, settings
 from tests.findings.finding_strategies import documents
 from tests.report.report_samples import HOSTILE, hostile, race, summary_of
 
-from eitherway.model.finding import Document, Finding, Summary
+from eitherway.model.finding import Document, Finding, Frame, Source, Summary
 from eitherway.model.words import Class
 from eitherway.report import Report
 from eitherway.report.github import GithubReport
 from eitherway.report.junit import JunitReport
 from eitherway.report.markdown import LONGEST, MarkdownReport
 from eitherway.report.places import Root
+from eitherway.report.sarif import SarifReport
 
 SRC = Root("/src")
 
@@ -96,6 +99,34 @@ def test_no_name_is_a_command_of_its_own(text: str) -> None:
     assert re.findall(r"(?:^|,)(\w+)=", properties) == ["title", "file", "line", "col"]
 
 
+def test_a_finding_of_another_tool_is_told_by_its_sides() -> None:
+    told = written(GithubReport(SRC), replace(race(), explanation=()))
+    assert "::write of size 8 (10) of global 'balance' by thread T1 in deposit (/src/bank/" in told
+
+
+def in_library() -> Finding:
+    """What C++ does to a lock, it does in a header of the library."""
+    inner = Frame("__gthread_mutex_lock", "/usr/include/c++/12/bits/gthr-default.h", 749, 41)
+    found = race()
+    return replace(
+        found, operations=tuple(replace(op, stack=(inner, *op.stack)) for op in found.operations)
+    )
+
+
+@pytest.mark.parametrize("form", [GithubReport(SRC), JunitReport(SRC), MarkdownReport(SRC)])
+def test_a_place_is_the_programs_own(form: Report) -> None:
+    told = written(form, in_library()).partition("<failure")[0]  # behind it are whole stacks
+    assert "bank/bank.c" in told
+    assert "gthr-default.h" not in told
+
+
+def test_a_place_in_sarif_is_the_programs_own() -> None:
+    (result,) = json.loads(written(SarifReport(SRC), in_library()))["runs"][0]["results"]
+    (place,) = result["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "bank/bank.c"
+    assert len(result["stacks"][0]["frames"]) == 3
+
+
 # --- Markdown
 
 
@@ -107,6 +138,12 @@ def test_the_summary_has_a_table_and_both_sides() -> None:
         "- **A** `write of size 8` (`10`) by `thread T1` in `deposit` at `bank/bank.c:12`" in text
     )
     assert "eitherway replay 20310501-120000-000001" in text
+
+
+def test_no_lock_is_told_only_by_who_looks() -> None:
+    elsewhere = replace(race(), sources=(Source("DRD", "x.log"),))
+    assert "holding no lock" in written(MarkdownReport(SRC), race())
+    assert "holding" not in written(MarkdownReport(SRC), elsewhere)
 
 
 def test_a_comment_has_a_largest_size() -> None:

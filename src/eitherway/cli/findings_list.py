@@ -9,6 +9,7 @@ import argparse
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -110,9 +111,24 @@ class Plan:
     quiet: bool = False  # standard output is for something else yet
 
     @property
+    def files(self) -> list[str]:
+        """What is to be written."""
+        return [self.json, self.write_baseline, *(file for _, file in self.reports)]
+
+    @property
     def takes_stdout(self) -> bool:
         """Whether a document or report is to be on standard output, and nothing else."""
         return self.quiet or STDOUT in (self.json, *(file for _, file in self.reports))
+
+
+def check_apart(files: Iterable[str | None]) -> None:
+    """Refuse a file that is to be written twice: the second report would replace the first."""
+    named = [file for file in files if file and file != STDOUT and not output.is_special(file)]
+    for file, count in Counter(map(os.path.realpath, named)).items():
+        if count > 1:
+            raise UsageError(
+                f"{file} is to be written {count} times; give each report its own file"
+            )
 
 
 def plan_of(args: argparse.Namespace) -> Plan:
@@ -123,6 +139,7 @@ def plan_of(args: argparse.Namespace) -> Plan:
         raise UsageError("only one of --json and --report can have standard output ('-')")
     for target in filter(None, files):
         output.check_target(target)
+    check_apart(files)
     lines = [] if args.no_default_suppressions else suppressions.defaults()
     for name in args.suppressions:
         lines += suppressions.parse(read_text(name), name)

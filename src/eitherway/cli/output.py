@@ -90,7 +90,7 @@ def check_target(target: str) -> None:
     if target == STDOUT:
         return
     try:
-        if _is_special(target):
+        if is_special(target):
             return
         folder = Path(os.path.realpath(target)).parent
         os.stat(folder)
@@ -109,7 +109,7 @@ def write_file(target: str, write: Callable[[TextIO], object]) -> None:
             write(out)
         return
     try:
-        if _is_special(target):
+        if is_special(target):
             with open(target, "w", encoding="utf-8", errors="backslashreplace") as file:
                 write(file)
         else:
@@ -131,7 +131,7 @@ def all_of(*steps: Callable[[], None]) -> None:
         raise problems[0]
 
 
-def _is_special(target: str) -> bool:
+def is_special(target: str) -> bool:
     """A device or a pipe, which must stay what it is: /dev/null, a shell's `>(command)`."""
     try:
         mode = os.stat(target).st_mode

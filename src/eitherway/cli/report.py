@@ -84,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
     if args.trace:
         return _list(args.trace, args.output, incomplete=args.incomplete)
     plan = findings_list.plan_of(args)
+    findings_list.check_apart([*plan.files, args.output, args.merge, args.gen_suppressions])
     if args.gen_suppressions == "-" and args.format == "text" and args.output == "-":
         plan = replace(plan, quiet=True)
     if plan.takes_stdout and args.output == "-" and args.format != "text":

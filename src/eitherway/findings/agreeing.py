@@ -14,9 +14,7 @@ from eitherway.findings.merge import absorbed
 from eitherway.model.finding import Finding
 from eitherway.model.identity import allocations, objects, sides
 from eitherway.model.names import portable_words
-from eitherway.model.words import Kind, World
-
-OURS = "eitherway"
+from eitherway.model.words import OURS, Kind, World
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,12 +57,10 @@ class Blocks:
         self._prefix = _Prefix("")
         self._valgrind: dict[str, _Valgrind] = {}
         self.known = False
-        self.count = 0  # lines
 
     def __iter__(self) -> Iterator[Block]:
         """Each block when its last line was read."""
         for line in self._lines:
-            self.count += 1
             if "==" in line and (found := _OF_VALGRIND.search(line)):
                 yield from self._of_valgrind(found[1], found[2] or "")
             elif any(sign in line for sign in _SIGNS):

@@ -41,7 +41,6 @@ class Log:
         self._reports: Counter[Tool] = Counter()
         self._unread = self._cut = 0
         self._trouble = ""
-        self._lines = 0
         self._known = False
 
     def findings(self) -> Iterator[Finding]:
@@ -54,7 +53,7 @@ class Log:
             found = _READERS[block.tool](block)
             self._cut += not block.whole and found is not None
             yield from self._told(found, block.tool)
-        self._lines, self._known = blocks.count, blocks.known
+        self._known = blocks.known
 
     def _from_xml(self) -> Iterator[Finding]:
         document = ValgrindXml(self._stream)
@@ -96,9 +95,9 @@ class Log:
                 return BadInput(
                     f"{self._name} is {what}", fix=f"{command} {self._name} | eitherway report -"
                 )
-        what = "is binary" if b"\0" in self._head else f"has {self._lines:,} lines"
+        what = "is binary, and has" if b"\0" in self._head else "has"
         return BadInput(
-            f"{self._name} {what}, and no report of {KNOWN}; it is no findings document either",
+            f"{self._name} {what} no report of {KNOWN}; it is no findings document either",
             fix=_ACCEPT,
         )
 

@@ -48,6 +48,7 @@ _LIBRARY_MODULE = re.compile(r"^(?:libstdc\+\+|libc\+\+|libc\+\+abi|libgcc_s|lib
 _LIBRARY_FILE = re.compile(
     r"^/usr/(?:local/)?include/|/include/c\+\+/|^/usr/lib/(?:gcc|llvm)|(?:^|/)libsanitizer/"
     r"|(?:^|/)compiler-rt/lib/|(?:^|/)libstdc\+\+-v3/|(?:^|/)sysdeps/"
+    r"|^(?:(?:hg|drd_pthread)_intercepts|vg_replace_malloc|pthread_create)\.c$|^clone3?\.S$"
 )
 _LIBRARY_NAME = re.compile(
     r"^(?:std|__gnu_cxx|__cxxabiv1|__gnu_debug)::|^__gthread_|^__kmpc?_|^__cxa_|^GOMP_"

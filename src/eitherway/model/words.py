@@ -94,6 +94,7 @@ class OpKind(IntEnum):
     OTHER = 32  # keeps its place in the order, touches nothing we model
 
 
+OURS = "eitherway"  # as the source of a finding
 NEVER_RETURNED = " that never returned"  # behind the words of an operation
 
 OP_WORDS = {

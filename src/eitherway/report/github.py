@@ -7,7 +7,7 @@ Because it obeys them, nothing of the program may begin such a line or end one.
 from collections.abc import Sequence
 from typing import TextIO
 
-from eitherway.model.finding import Finding, Summary
+from eitherway.model.finding import Finding, FoundOperation, Summary
 from eitherway.model.text import printable
 from eitherway.report import words
 from eitherway.report.places import Root
@@ -44,8 +44,14 @@ class GithubReport:
         )
 
 
+def _side(operation: FoundOperation) -> str:
+    place = words.where(operation)
+    function = f" in {place.function}" if place.function else ""
+    return f"{words.side(operation)}{function} ({words.place(place) or 'place not known'})"
+
+
 def _message(finding: Finding) -> str:
-    lines = [finding.consequence, *finding.explanation]
+    lines = [finding.consequence, *(finding.explanation or map(_side, finding.operations))]
     lines += [f"class: {finding.klass.value} ({words.MEANINGS[finding.klass]})"]
     lines += [f"replay: {finding.replay}"] if finding.replay else []
     return "\n".join(printable(line) for line in lines if line).translate(_DATA)

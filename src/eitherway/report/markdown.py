@@ -82,10 +82,9 @@ class MarkdownReport:
         return "\n".join(lines)
 
     def _sides(self, finding: Finding) -> Iterator[str]:
+        none = ", holding no lock" if words.knows_locks(finding) else ""
         for letter, op in zip(words.letters(finding.operations), finding.operations, strict=True):
-            held = (
-                f", holding {', '.join(map(code, op.locks))}" if op.locks else ", holding no lock"
-            )
+            held = f", holding {', '.join(map(code, op.locks))}" if op.locks else none
             value = f" ({code(op.value)})" if op.value else ""
             place = words.where(op)
             at = f" at {code(self._where(op))}" if place.file else ""

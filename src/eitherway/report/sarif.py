@@ -210,10 +210,7 @@ def _message(finding: Finding) -> str:
 
 
 def _side(operation: FoundOperation) -> str:
-    value = f" ({operation.value})" if operation.value else ""
-    touched = f" of {operation.touched}" if operation.touched else ""
-    held = f", holding {', '.join(operation.locks)}" if operation.locks else ""
-    return printable(f"{operation.op}{value}{touched} by {operation.actor}{held}")
+    return printable(words.side(operation))
 
 
 def _moment(moment: Moment) -> str:

@@ -118,6 +118,7 @@ class _Findings:
             "sources": [[self.text(one.tool), self.text(one.file)] for one in finding.sources],
             "seen": [finding.seen.first, finding.seen.last, finding.seen.count],
             "sides": [self._side(operation) for operation in finding.operations],
+            "knowsLocks": words.knows_locks(finding),
             "locks": [
                 [self.text(lock.name), self.tables.stack(lock.made)] for lock in finding.locks
             ],

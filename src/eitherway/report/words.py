@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from eitherway.model.finding import Finding, FoundOperation, Frame
 from eitherway.model.identity import objects, own_frame, sides
-from eitherway.model.words import NEVER_RETURNED, Class, Kind
+from eitherway.model.words import NEVER_RETURNED, OURS, Class, Kind
 
 TITLES = {
     Kind.DATA_RACE: "data race",
@@ -35,7 +35,18 @@ MEANINGS = {
 
 def title(finding: Finding) -> str:
     """What it is, in a few words."""
+    if finding.kind is Kind.FAILURE and not _is_ours(finding):
+        return "crash"  # of which another tool does not know what it depends on
     return "deadlock" if is_stuck(finding) else TITLES[finding.kind]
+
+
+def knows_locks(finding: Finding) -> bool:
+    """Whether "no lock" was seen; some tools do not look at what is held."""
+    return _is_ours(finding) or any(operation.locks for operation in finding.operations)
+
+
+def _is_ours(finding: Finding) -> bool:
+    return not finding.sources or any(source.tool == OURS for source in finding.sources)
 
 
 def is_stuck(finding: Finding) -> bool:
@@ -73,6 +84,14 @@ def place(frame: Frame) -> str:
 def where(operation: FoundOperation) -> Frame:
     """The place of the program itself: of a lock in C++ not that in the library's header."""
     return own_frame(operation.stack)
+
+
+def side(operation: FoundOperation) -> str:
+    """What was done, by whom, and which locks it held."""
+    value = f" ({operation.value})" if operation.value else ""
+    touched = f" of {operation.touched}" if operation.touched else ""
+    held = f", holding {', '.join(operation.locks)}" if operation.locks else ""
+    return f"{operation.op}{value}{touched} by {operation.actor}{held}"
 
 
 def main_side(finding: Finding) -> FoundOperation | None:

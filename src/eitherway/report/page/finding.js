@@ -37,7 +37,7 @@ function lettered(finding, sentence) {
 
 function card(finding, side, index) {
   const fact = (name, value) => (value ? [el("dt", {}, name), el("dd", {}, value)] : []);
-  const locks = side.locks.length ? side.locks.map(T).join(", ") : "none";
+  const locks = side.locks.length ? side.locks.map(T).join(", ") : finding.knowsLocks && "none";
   return el("section", { class: `card ${sideClass(index)}` },
     el("header", {},
       el("h4", {}, letter(index), T(side.op)),

@@ -26,6 +26,7 @@ function lanes(finding, width) {
     ...grid(actors, moments, at, size),
     ...edges.map((edge, number) => arrow(moments, edge, number, at)).filter(Boolean),
     ...(pair ? [svg("path", { class: "open", d: route(moments, pair, at, LANE.spare / 2, 0) })] : []),
+    ...waits(finding, moments).map((wait, number) => svg("path", { class: "wait", d: route(moments, wait, at, number * 4 - 2, 13) })),
     ...moments.map((moment, index) => dot(moment, at.x(moment.actor), at.y(index))),
   );
   const labels = moments.map((moment, index) =>
@@ -103,6 +104,16 @@ function openPair(finding, moments) {
   return open ? sides : null;
 }
 
+/** In a ring of locks: who has one, and who wants it, in the order that they came. */
+function waits(finding, moments) {
+  if (finding.kind !== "deadlock") return [];
+  const byLock = new Map();
+  moments.forEach((moment, index) => {
+    if (moment.side && moment.touched) byLock.set(moment.touched, [...(byLock.get(moment.touched) || []), index]);
+  });
+  return [...byLock.values()].filter((two) => two.length === 2 && moments[two[0]].actor !== moments[two[1]].actor);
+}
+
 function pill(moments, [one, other], at) {
   const middle = (at.x(moments[one].actor) + at.x(moments[other].actor)) / 2;
   const element = place(el("div", { class: "pill" }, "nothing decides this order"), middle, at.below(one) + LANE.spare / 2 - 10);
@@ -124,11 +135,13 @@ const short = (op) => op.replace(/ of size (\d+)/, "");
 const bareName = (touched) => (/'([^']+)'/.exec(touched) || [null, touched])[1];
 
 function legend(finding) {
-  const open = openPair(finding, finding.history.moments.map(momentOf));
+  const moments = finding.history.moments.map(momentOf);
+  const open = openPair(finding, moments), waiting = waits(finding, moments).length > 0;
   const sample = (...parts) => svg("svg", { viewBox: "0 0 26 12" }, ...parts);
   const arrow = (name) => sample(svg("path", { class: name, d: "M 1 6 H 18" }), svg("path", { class: "tip", d: "M 18 2 l 7 4 l -7 4 z" }));
   return el("div", { class: "legend" },
     open && el("span", {}, sample(svg("path", { class: "open", d: "M 1 6 H 25" })), "nothing decides this order"),
+    waiting && el("span", {}, sample(svg("path", { class: "wait", d: "M 1 6 H 25" })), "one has the lock, the other wants it"),
     el("span", {}, arrow("edge"), "always comes before"),
     el("span", {}, arrow("edge chance"), "came before in this run"),
     el("span", {}, sample(svg("circle", { class: "dot full", cx: 13, cy: 6, r: 4.5 })), "write"),
