@@ -46,7 +46,7 @@ def shell(script: str, folder: Path) -> Done:
         ("eitherway >/dev/full", 69, "standard output cannot be written"),
         ("eitherway doctor --json - >/dev/full", 69, "standard output cannot be written"),
         ("eitherway report $S >&-", 1, ""),
-        ("eitherway report - <&-", 65, "standard input is not a findings document"),
+        ("eitherway report - <&-", 65, "standard input is empty"),
         ("eitherway report - </dev/zero", 65, "standard input cannot be read: Is a device"),
         ("eitherway report nope 2>&-", 65, ""),
         ("eitherway report nope 2>/dev/full", 65, ""),

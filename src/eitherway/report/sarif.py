@@ -52,19 +52,25 @@ class SarifReport:
         self._root = root or Root()
 
     def write(self, findings: Sequence[Finding], summary: Summary, out: TextIO) -> None:
-        """Write the log."""
+        """Write the log, one result per line: of thousands it has a hundred megabytes."""
         results = _Results(self._root, summary)
         rules = sorted({finding.kind for finding in findings}, key=list(Kind).index)
         run = {
             "tool": {"driver": _driver(rules)},
             "columnKind": "utf16CodeUnits",
             "originalUriBaseIds": {ROOT_NAME: {"uri": f"file://{_uri(self._root.path)}/"}},
-            "results": [results.result(finding, rules.index(finding.kind)) for finding in findings],
             "invocations": [_invocation(summary)],
         }
-        log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-        json.dump(log, out, ensure_ascii=True, indent=1)
-        out.write("\n")
+        out.write(f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [{_json(run)[:-1]},\n')
+        out.write('"results": [')
+        for number, finding in enumerate(findings):
+            result = results.result(finding, rules.index(finding.kind))
+            out.write(f"{',' if number else ''}\n{_json(result)}")
+        out.write("\n]}]}\n")
+
+
+def _json(value: Object) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
 def _driver(rules: Sequence[Kind]) -> Object:
