@@ -6,6 +6,7 @@
 
 PY := .venv/bin/python
 C_FILES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')
+JS_FILES = $(shell git ls-files --cached --others --exclude-standard '*.js')
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,13 +27,13 @@ lint: ## ruff, mypy --strict, clang-format
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	$(if $(C_FILES),,$(error git does not list the C files: lint needs a git checkout))
-	.venv/bin/clang-format --dry-run --Werror $(C_FILES)
+	.venv/bin/clang-format --dry-run --Werror $(C_FILES) $(JS_FILES)
 
 format: ## rewrite the sources as lint wants them
 	@tools/setup dev
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
-	.venv/bin/clang-format -i $(C_FILES)
+	.venv/bin/clang-format -i $(C_FILES) $(JS_FILES)
 
 bench: ## measure, and write the figures into docs/benchmarks.md
 	@tools/setup dev

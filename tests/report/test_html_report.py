@@ -6,15 +6,18 @@ import hashlib
 import io
 import json
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from tests.findings.finding_strategies import documents
 from tests.report.report_samples import HOSTILE, hostile, race, summary_of
 
+from eitherway import report
 from eitherway.model.finding import Document, Finding, Summary
 from eitherway.report.html import HtmlReport
 
+PAGE = Path(report.__file__).parent / "page"
 DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
 
 
@@ -61,3 +64,10 @@ def test_no_text_ends_its_element(text: str) -> None:
 def test_whatever_a_document_holds_is_data(document: Document) -> None:
     (data,) = DATA.findall(page(*document.findings, summary=document.summary))
     assert len(json.loads(data)["findings"]) == len(document.findings)
+
+
+def test_every_name_of_the_scripts_is_used() -> None:
+    script = "\n".join(file.read_text(encoding="utf-8") for file in PAGE.glob("*.js"))
+    names = re.findall(r"^(?:async )?(?:function|const|let) (\w+)", script, re.MULTILINE)
+    assert len(names) > 40
+    assert [name for name in names if len(re.findall(rf"\b{name}\b", script)) < 2] == []

@@ -20,8 +20,10 @@ function svg(name, attributes, ...children) {
 
 function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value !== undefined && value !== false) element.setAttribute(name, value);
+    if (name.startsWith("on"))
+      element.addEventListener(name.slice(2), value);
+    else if (value !== undefined && value !== false)
+      element.setAttribute(name, value);
   }
   element.append(...children.flat(2).filter((child) => child || child === 0));
   return element;
@@ -37,7 +39,15 @@ function place(element, left, top, width) {
 
 function frameOf(number) {
   const [fn, file, line, column, module, inlined, library] = DATA.frames[number];
-  return { fn: T(fn), file: T(file), line, column, module: T(module), inlined: !!inlined, library: !!library };
+  return {
+    fn: T(fn),
+    file: T(file),
+    line,
+    column,
+    module: T(module),
+    inlined: !!inlined,
+    library: !!library
+  };
 }
 
 const baseName = (path) => path.slice(path.lastIndexOf("/") + 1);
@@ -45,11 +55,11 @@ const letterOf = (index) => (index < 26 ? String.fromCharCode(65 + index) : `#${
 const sideClass = (index) => `side${Math.min(index + 1, 3)}`;
 
 function letter(index) {
-  return el("span", { class: `letter ${sideClass(index)}` }, letterOf(index));
+  return el("span", {class: `letter ${sideClass(index)}`}, letterOf(index));
 }
 
 function klassChip(name) {
-  return el("span", { class: `klass ${name}`, title: DATA.meanings[name] }, name);
+  return el("span", {class: `klass ${name}`, title: DATA.meanings[name]}, name);
 }
 
 // --- editors
@@ -60,7 +70,8 @@ const EDITORS = {
   cursor: (path, line, column) => `cursor://file${path}:${line}:${column || 1}`,
   zed: (path, line, column) => `zed://file${path}:${line}:${column || 1}`,
   idea: (path, line, column) => `idea://open?file=${path}&line=${line}&column=${column || 1}`,
-  emacs: (path, line, column) => `org-protocol://open-file?url=${path}&line=${line}&column=${column || 1}`,
+  emacs: (path, line, column) =>
+    `org-protocol://open-file?url=${path}&line=${line}&column=${column || 1}`,
 };
 
 /** file:line, as a link where the file is named in full and an editor is chosen. */
@@ -68,9 +79,9 @@ function location_(file, line, column) {
   const words = line ? `${baseName(file)}:${line}` : baseName(file);
   const title = line ? `${file}:${line}` : file;
   const make = EDITORS[byId("editor").value];
-  if (!make || !file.startsWith("/")) return el("span", { title }, words);
+  if (!make || !file.startsWith("/")) return el("span", {title}, words);
   const path = file.split("/").map(encodeURIComponent).join("/");
-  return el("a", { href: make(path, line || 1, column), title }, words);
+  return el("a", {href: make(path, line || 1, column), title}, words);
 }
 
 // --- a word to the user
@@ -89,7 +100,7 @@ async function copy(text) {
     await navigator.clipboard.writeText(text);
   } catch {
     // Pages from files may not have the clipboard: the old way needs a selection.
-    const area = el("textarea", { class: "skip" });
+    const area = el("textarea", {class: "skip"});
     area.value = text;
     document.body.append(area);
     area.select();
