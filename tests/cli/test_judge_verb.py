@@ -94,3 +94,17 @@ def test_another_build_is_not_judged(checked: Path, tmp_path: Path) -> None:
     assert judged.returncode == 1
     assert "another build" in judged.stdout
     assert "0 of 2 findings were judged" in judged.stdout
+
+
+def test_check_judges_when_it_is_asked(tmp_path: Path) -> None:
+    """A race without a consequence does not fail then."""
+    harmless = SOURCE.replace("*made == 42 ? unused : NULL", "unused")
+    (tmp_path / "app.c").write_text(harmless, encoding="utf-8")
+    eitherway(tmp_path, "cc", "-g", "app.c", "-o", "app")
+    words = ("check", "--schedules", "40", "--json", "told.json")
+    assert eitherway(tmp_path, *words, "--", "./app").returncode == 1
+    judged = eitherway(tmp_path, *words, "--judge", "--", "./app")
+    assert judged.returncode == 0, judged.stdout + judged.stderr
+    document = json.loads((tmp_path / "told.json").read_text())
+    assert [f["class"] for f in document["findings"]] == ["k-witness-harmless"]
+    assert "1 of 1 findings were judged" in document["summary"]["notes"]

@@ -13,6 +13,8 @@ from eitherway.findings.merge import stamped
 
 if TYPE_CHECKING:
     from eitherway.find.search import Progress
+    from eitherway.recording.store import Store
+    from eitherway.worlds.threads.course import Plan
     from eitherway.worlds.threads.program import Program
 
 HELP = "run a program under many schedules; tell races, deadlocks and failures"
@@ -52,6 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--stop-at-first", action="store_true", help="stop as soon as something is found"
+    )
+    parser.add_argument(
+        "--judge",
+        action="store_true",
+        help="then run both orders of the data races, for at most as long again",
     )
     running.add_time(parser)
     running.add_driver(parser)
@@ -97,6 +104,8 @@ def run(args: argparse.Namespace) -> int:
         progress = search.run(turns(args.seed, mix), budget, lambda now: line.show(_short(now)))
     known.add(search.recordings)
     known.add_places(progress.places)
+    if args.judge:
+        _judge(progress, store, course, fixed=fixed, seconds=seconds)
     result = _deliver(plan, progress, _notes(progress, program))
     if result.findings:
         count = saved.add(store, result.findings)
@@ -107,6 +116,25 @@ def run(args: argparse.Namespace) -> int:
             output.say(f"token of the first: {token}")
         output.say(f"next: {first.replay}")
     return result.exit_code
+
+
+def _judge(
+    progress: "Progress", store: "Store", course: "Plan", *, fixed: bool, seconds: float | None
+) -> None:
+    """What was found has its class then."""
+    from eitherway.find.judging import Judging, is_open, judge_all
+    from eitherway.judge.experiment import CONTINUATIONS
+
+    wanted = list(filter(is_open, progress.findings.values()))
+    if not wanted or progress.interrupted:
+        return
+    with (
+        Judging(store, plan=course, fixed=fixed, continuations=CONTINUATIONS) as judging,
+        Line() as line,
+    ):
+        judged, notes = judge_all(judging, wanted, line.show, seconds)
+    progress.findings.update({finding.id: finding for finding in judged})
+    progress.notes.extend(notes)
 
 
 def _short(progress: "Progress") -> str:

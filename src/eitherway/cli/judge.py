@@ -3,20 +3,15 @@
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from eitherway.cli import arguments, findings_list, output, running
 from eitherway.cli.progress import Line
-from eitherway.errors import Problem, UsageError
+from eitherway.errors import UsageError
+from eitherway.judge.experiment import CONTINUATIONS
 from eitherway.model.finding import Finding
-from eitherway.model.words import Class, Kind
-
-if TYPE_CHECKING:
-    from eitherway.find.judging import Judging
 
 HELP = "run both orders of the races that were found; tell what the other order does"
 HANGS = 30.0  # seconds of one branch
-_CONTINUATIONS = 16
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,9 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--continuations",
         type=arguments.count,
-        default=_CONTINUATIONS,
+        default=CONTINUATIONS,
         metavar="N",
-        help=f"ways to go on after the two, of each order (default: {_CONTINUATIONS})",
+        help=f"ways to go on after the two, of each order (default: {CONTINUATIONS})",
     )
     running.add_time(parser)
     parser.set_defaults(timeout=HANGS)
@@ -43,55 +38,44 @@ def run(args: argparse.Namespace) -> int:
     """Judge, keep, report."""
     # late: NumPy comes with these
     from eitherway.find import saved
-    from eitherway.find.judging import Judging
+    from eitherway.find.judging import Judging, is_open, judge_all
     from eitherway.recording.store import Store
     from eitherway.worlds.threads.course import Plan
     from eitherway.worlds.threads.launch import fix_addresses
 
     plan = findings_list.plan_of(args)
     store = Store.default(tell=output.say)
-    wanted = _wanted(saved.known(store), args.ids)
-    course = Plan(timeout=args.timeout)
-    with Judging(
-        store, plan=course, fixed=fix_addresses(), continuations=args.continuations
-    ) as judging:
-        judged, notes = _judged(judging, wanted)
+    known = saved.known(store)
+    wanted = _named(known, args.ids) if args.ids else list(filter(is_open, _some(known)))
+    wanted.sort(key=lambda finding: finding.evidence)
+    course, fixed = Plan(timeout=args.timeout), fix_addresses()
+    with (
+        Judging(store, plan=course, fixed=fixed, continuations=args.continuations) as judging,
+        Line() as line,
+    ):
+        judged, notes = judge_all(judging, wanted, line.show)
     saved.replace(store, judged)
-    result = findings_list.result_of(plan, judged, notes)
+    told = {finding.id: finding for finding in (*wanted, *judged)}
+    result = findings_list.result_of(plan, told.values(), notes)
     findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
     if result.findings and result.findings[0].replay:
         output.say(f"next: {result.findings[0].replay}")
     return result.exit_code
 
 
-def _wanted(findings: Sequence[Finding], ids: Sequence[str]) -> list[Finding]:
+def _some(findings: Sequence[Finding]) -> Sequence[Finding]:
     if not findings:
         raise UsageError("nothing was found so far", fix="eitherway check -- ./program ARGS")
-    if not ids:
-        open_ = [f for f in findings if f.kind is Kind.DATA_RACE and f.klass is Class.UNJUDGED]
-        return sorted(open_, key=lambda finding: finding.evidence)
-    return [_named(findings, name) for name in dict.fromkeys(ids)]
+    return findings
 
 
-def _named(findings: Sequence[Finding], name: str) -> Finding:
+def _named(findings: Sequence[Finding], names: Sequence[str]) -> list[Finding]:
+    return [_one(_some(findings), name) for name in dict.fromkeys(names)]
+
+
+def _one(findings: Sequence[Finding], name: str) -> Finding:
     matching = [finding for finding in findings if finding.id.startswith(name)] if name else []
     if len(matching) != 1:
         count = "several findings begin" if matching else "no finding begins"
         raise UsageError(f"{count} with '{name}'", fix="eitherway races")
     return matching[0]
-
-
-def _judged(judging: "Judging", wanted: Sequence[Finding]) -> tuple[list[Finding], list[str]]:
-    """What cannot be judged stays as it is, and is told."""
-    judged: list[Finding] = []
-    notes: list[str] = []
-    with Line() as line:
-        for number, finding in enumerate(wanted, 1):
-            line.show(f"{number} of {len(wanted)}: {finding.id}")
-            try:
-                judged.append(judging.judged(finding))
-            except Problem as problem:
-                judged.append(finding)
-                notes.append(f"{finding.id} is not judged: {problem.message}")
-    tried = f"{len(judged) - len(notes)} of {len(wanted)} findings were judged"
-    return judged, [tried, *notes]

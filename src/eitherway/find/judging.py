@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges kept findings, each from the recording that shows it; branches that show more are kept."""
 
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from time import monotonic
 
 from eitherway.closing import Closing
-from eitherway.errors import BadInput
+from eitherway.errors import BadInput, Problem
 from eitherway.find.judged import Judge
 from eitherway.find.known import Known
 from eitherway.model.finding import Finding
+from eitherway.model.words import Class, Kind
 from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
@@ -61,6 +64,34 @@ class Judging(Closing):
     def close(self) -> None:
         """End what is held ready."""
         self._stack.close()
+
+
+def is_open(finding: Finding) -> bool:
+    """Whether it can be judged, and was not."""
+    return finding.kind is Kind.DATA_RACE and finding.klass is Class.UNJUDGED
+
+
+def judge_all(
+    judging: Judging,
+    findings: Sequence[Finding],
+    tell: Callable[[str], None],
+    seconds: float | None = None,
+) -> tuple[list[Finding], list[str]]:
+    """Those that could be judged, and notes; after so many seconds no other is begun."""
+    judged: list[Finding] = []
+    notes: list[str] = []
+    until = None if seconds is None else monotonic() + seconds
+    for number, finding in enumerate(findings, 1):
+        if until is not None and monotonic() > until:
+            left = len(findings) - number + 1
+            notes.append(f"{left} were not judged in the time that there was: eitherway judge")
+            break
+        tell(f"judging {number} of {len(findings)}: {finding.id}")
+        try:
+            judged.append(judging.judged(finding))
+        except Problem as problem:
+            notes.append(f"{finding.id} is not judged: {problem.message}")
+    return judged, [f"{len(judged)} of {len(findings)} findings were judged", *notes]
 
 
 def _recorded(finding: Finding) -> Recorded:

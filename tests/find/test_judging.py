@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which findings are judged, and for how long."""
+
+from typing import cast
+
+import pytest
+
+from eitherway.errors import BadInput
+from eitherway.find import judging as module
+from eitherway.find.judging import Judging, is_open, judge_all
+from eitherway.model.finding import Finding
+from eitherway.model.words import Class, Kind, World
+
+FINDINGS = [Finding(World.THREADS, Kind.DATA_RACE, (), id=f"EW-{n}") for n in range(3)]
+
+
+class Table:
+    """Judges all but one."""
+
+    def judged(self, finding: Finding) -> Finding:
+        if finding.id == "EW-1":
+            raise BadInput("its recording is gone")
+        return finding
+
+
+JUDGING = cast(Judging, Table())
+
+
+def test_what_cannot_be_judged_costs_nothing_else() -> None:
+    told: list[str] = []
+    judged, notes = judge_all(JUDGING, FINDINGS, told.append)
+    assert [finding.id for finding in judged] == ["EW-0", "EW-2"]
+    assert notes == ["2 of 3 findings were judged", "EW-1 is not judged: its recording is gone"]
+    assert told[0] == "judging 1 of 3: EW-0"
+
+
+def test_none_is_begun_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter([0.0, 1.0, 11.0])
+    monkeypatch.setattr(module, "monotonic", lambda: next(moments))
+    judged, notes = judge_all(JUDGING, FINDINGS, lambda _: None, seconds=10.0)
+    assert [finding.id for finding in judged] == ["EW-0"]
+    assert "2 were not judged in the time that there was: eitherway judge" in notes
+
+
+def test_only_data_races_that_were_not_judged_are_open() -> None:
+    race = FINDINGS[0]
+    assert is_open(race)
+    other = Finding(World.THREADS, Kind.DEADLOCK, ())
+    done = Finding(World.THREADS, Kind.DATA_RACE, (), klass=Class.SINGLE_ORDERING)
+    assert not is_open(other)
+    assert not is_open(done)
+
+
+def test_a_finding_without_a_recording_is_refused() -> None:
+    with pytest.raises(BadInput, match="no recording shows it"):
+        Judging.judged(cast(Judging, None), FINDINGS[0])
