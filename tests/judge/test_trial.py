@@ -31,7 +31,14 @@ def test_both_orders_fail_in_their_own_way() -> None:
 
 
 def test_a_failure_of_both_orders_is_not_the_pairs() -> None:
-    assert Trial(0, CRASH, CRASH).klass is Class.K_WITNESS_HARMLESS
+    for bad in (CRASH, STUCK, FREED):
+        trial = Trial(0, bad, bad)
+        assert trial.klass is Class.INCONCLUSIVE
+        assert "both orders" in trial.doubt
+
+
+def test_an_exit_status_may_be_the_answer() -> None:
+    assert Trial(0, CODE, CODE).klass is Class.K_WITNESS_HARMLESS
 
 
 def test_a_failure_that_the_full_prefix_shows_too_is_not_the_pairs() -> None:

@@ -2,10 +2,9 @@
 // Decides as was decided before up to an access that races; then sees to it that this one and its
 // partner come in the order that is asked for, and lets the program run on.
 //
-// When both have happened, each of the two threads stands where it is asked next. Who goes on then
-// is told by priorities that come of the seed, of a thread's number and of how far it has come
-// itself, not of how many decisions there were in all: so with one seed, runs that differ in the
-// order of the two go on alike.
+// Who goes on after that is told by priorities that come of the seed, of a thread's number and of
+// how far it has come itself, not of how many decisions there were in all: so with one seed, runs
+// that differ in the order of the two go on alike.
 #include "../circles.h"
 #include "../due.h"
 #include "../guide.h"
@@ -14,11 +13,12 @@
 #include "../schedule.h"
 #include "policy.h"
 
-static enum { FOLLOW, GO_FIRST, DRIVE, GO_SECOND, RELEASE, GO_ON } phase;
+static enum { FOLLOW, GO_FIRST, DRIVE, RELEASE, GO_ON } phase;
 static struct ew_branch wish;
 static uint64_t seed, driven_from, turns, lowest;
 static uint32_t met;
 static bool second_was_there; // it may be created only later
+static bool ahead;            // the first thread, by a turn: it has made its access
 bool ew_branch_listens;
 #define KNOWN 256
 static uint32_t own_points[KNOWN]; // of threads, since the recorded way was left
@@ -32,7 +32,7 @@ static void start(uint64_t with, const struct ew_tuning *tuning) {
     seed = with;
     phase = FOLLOW;
     met = 0;
-    second_was_there = false;
+    second_was_there = ahead = false;
     ew_patience_begin(EW_STUBBORN);
 }
 
@@ -84,11 +84,22 @@ static uint64_t current(const struct ew_thread *thread) {
     return drawn(thread, points);
 }
 
+static bool is_own_point(const struct ew_decision *decision) {
+    return decision->running && decision->why != EW_WHY_ACCESS && ew_self->id < KNOWN;
+}
+
 // Counts a point; whether the thread's priority changes at it.
 static bool pass(const struct ew_decision *decision) {
-    if (!decision->running || decision->why == EW_WHY_ACCESS || ew_self->id >= KNOWN)
-        return false;
-    return changes(ew_self, ++own_points[ew_self->id]);
+    return is_own_point(decision) && changes(ew_self, ++own_points[ew_self->id]);
+}
+
+// When the two are turned round, the first thread has its access still to make when it is its turn,
+// and comes to its next point by that. Otherwise it stands there already: then that turn is over.
+static uint32_t after_a_turn(const struct ew_decision *decision, struct ew_thread *first) {
+    ahead = false;
+    own_points[first->id]++;
+    first->priority = current(first);
+    return ew_highest(decision);
 }
 
 static uint32_t go_on(const struct ew_decision *decision) {
@@ -97,7 +108,9 @@ static uint32_t go_on(const struct ew_decision *decision) {
             decision->ready[i]->priority = current(decision->ready[i]);
     if (ew_seems_to_wait(decision))
         ew_self->priority = --lowest;
-    return ew_highest(decision);
+    uint32_t best = ew_highest(decision);
+    bool over = ahead && decision->ready[best]->id == wish.first;
+    return over ? after_a_turn(decision, decision->ready[best]) : best;
 }
 
 static void release(void) {
@@ -112,11 +125,11 @@ static void release(void) {
 
 // --- to the second access
 
-// With what the thread does that is going on now; when they were turned round, the other follows.
+// With what the thread does that is going on now.
 static void is_ordered(void) {
     ew_branch_listens = false;
     ew_guide_pair_is(EW_PAIR_ORDERED);
-    phase = wish.arm == EW_ARM_FLIP ? GO_SECOND : RELEASE;
+    phase = RELEASE;
 }
 
 // Of those that are not held, the second thread; while it seems to wait, whoever had no turn for
@@ -193,29 +206,20 @@ static uint32_t follow(const struct ew_decision *decision) {
     return wish.arm == EW_ARM_FLIP ? drive(decision) : index;
 }
 
-// The first thread has made its access, and is held where it would be asked next in any arm.
-static void hold(void) {
+// The first thread has made its access, and is held where it is asked next.
+static void hold(const struct ew_decision *decision) {
     phase = DRIVE;
     driven_from = ew_steps;
-}
-
-static const struct ew_thread *held(void) {
-    const struct ew_thread *first = ew_thread_with(wish.first);
-    return first && first->state == EW_READY ? first : NULL;
+    ahead = is_own_point(decision);
 }
 
 static uint32_t next(const struct ew_decision *decision) {
     if (phase == FOLLOW)
         return follow(decision);
-    if (pass(decision) && phase == GO_ON)
-        ew_self->priority = 0;
-    if (phase == GO_SECOND) {
-        phase = RELEASE;
-        if (held())
-            return held()->ready_at;
-    }
     if (phase == GO_FIRST)
-        hold();
+        hold(decision);
+    else if (pass(decision) && phase == GO_ON)
+        ew_self->priority = 0;
     if (phase == RELEASE)
         release();
     return phase == DRIVE ? drive(decision) : go_on(decision);
@@ -226,7 +230,7 @@ static uint32_t pick(uint32_t count) {
 }
 
 static int64_t accesses(int64_t left) {
-    if (phase == DRIVE || phase == GO_SECOND)
+    if (phase == DRIVE)
         return 0;
     if (phase != FOLLOW)
         return EW_ACCESSES_AT_LEAST;

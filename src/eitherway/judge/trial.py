@@ -57,7 +57,9 @@ class Trial:
             return "a branch did not come to its end in time"
         if any(outcome.forced is Forced.NOT_REACHED for outcome in outcomes):
             return "the recorded run could not be followed to the two accesses"
-        return _OTHERWISE if self.differs and not self._is_recorded() else ""
+        if self.differs:
+            return "" if self._is_recorded() else _OTHERWISE
+        return _ALIKE if self.flip.breaks else ""
 
     def _is_recorded(self) -> bool:
         """Whether the recorded order does the same wherever the run is left."""
@@ -67,6 +69,7 @@ class Trial:
         return ends_otherwise or _writes_alike(self.control, self.prefix)
 
 
+_ALIKE = "the program fails in the same way in both orders"
 _OTHERWISE = "what the program does differs with the recorded order of the two as well"
 
 

@@ -41,6 +41,12 @@ class Outcome:
     @property
     def fails(self) -> bool:
         """Whether no specification would have it so."""
-        return self.ending is not Ending.BUDGET and (
-            self.ending is not Ending.EXIT or self.code != 0 or bool(self.complaints)
-        )
+        return self.breaks or (self.ending is Ending.EXIT and self.code != 0)
+
+    @property
+    def breaks(self) -> bool:
+        """The same without an exit status, which may be the program's answer."""
+        return self.ending in _BROKEN or bool(self.complaints)
+
+
+_BROKEN = (Ending.SIGNAL, Ending.DEADLOCK, Ending.HANG)

@@ -13,7 +13,7 @@ import numpy as np
 from eitherway.errors import Unavailable
 from eitherway.model.outcome import Ending, Forced, Outcome
 from eitherway.model.trace import Table
-from eitherway.model.words import Arm
+from eitherway.model.words import Arm, OpKind
 from eitherway.worlds.threads.course import Ended
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.explorer import Explorer
@@ -162,7 +162,7 @@ _COMPLAINTS = {
 
 def outcome_of(ran: Ran) -> Outcome:
     """As far as it can be compared."""
-    kinds = {int(kind) for kind in ran.found.rows["kind"][ran.found.rows["slot"] == 0]}
+    kinds = _kinds(ran.found.rows[ran.found.rows["slot"] == 0])
     ending, code = _ending(ran, kinds)
     return Outcome(
         ending,
@@ -172,6 +172,14 @@ def outcome_of(ran: Ran) -> Outcome:
         complaints=tuple(words for kind, words in _COMPLAINTS.items() if kind in kinds),
         forced=_FORCED[ran.shown.pair_end],
     )
+
+
+def _kinds(rows: Table) -> set[int]:
+    """What was found; a race with an earlier `free` is a use of what is gone, or a second free."""
+    late = rows[(rows["kind"] == FoundKind.RACE) & (rows["past_op"] == OpKind.FREE)]
+    frees = late["op"] == OpKind.FREE
+    more = {FoundKind.DOUBLE_FREE: frees.any(), FoundKind.USE_AFTER_FREE: (~frees).any()}
+    return {int(kind) for kind in rows["kind"]} | {int(kind) for kind in more if more[kind]}
 
 
 def _ending(ran: Ran, kinds: Container[int]) -> tuple[Ending, int]:
