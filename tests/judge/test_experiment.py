@@ -74,3 +74,14 @@ def test_of_several_instances_the_worst_counts() -> None:
     both = worst([harmless, violated])
     assert (both.klass, both.witnesses) == (Class.SPEC_VIOLATED, 6)
     assert worst([harmless]) == Verdict(harmless.klass, harmless.trials)
+
+
+def test_continuations_in_which_something_else_fails_are_no_witnesses() -> None:
+    def branch(_: Arm, continuation: int) -> Outcome:
+        return CRASH if continuation % 2 else WELL
+
+    verdict = judge(branch, 5)
+    assert (verdict.klass, verdict.witnesses) == (Class.K_WITNESS_HARMLESS, 3)
+    always = judge(lambda *_: CRASH, 5)
+    assert (always.klass, always.witnesses) == (Class.INCONCLUSIVE, 0)
+    assert "both orders" in always.reason

@@ -44,8 +44,9 @@ def judge(branch: Branch, continuations: int = CONTINUATIONS) -> Verdict:
         trials.append(_trial(branch, number))
         if trials[-1].klass is Class.SPEC_VIOLATED:
             break
-    klass = _worst(trial.klass for trial in trials)
-    return Verdict(klass, tuple(trials), _reason(klass, trials))
+    telling = [trial for trial in trials if not trial.fails_alike] or trials
+    klass = _worst(trial.klass for trial in telling)
+    return Verdict(klass, tuple(trials), _reason(klass, telling))
 
 
 def _trial(branch: Branch, number: int) -> Trial:

@@ -39,6 +39,11 @@ class Trial:
         )
 
     @property
+    def fails_alike(self) -> bool:
+        """Whether something else goes wrong in both: then nothing can be seen of the pair."""
+        return self.flip.breaks and not self.differs
+
+    @property
     def klass(self) -> Class:
         """What this one alone says."""
         if self.doubt:
@@ -59,7 +64,7 @@ class Trial:
             return "the recorded run could not be followed to the two accesses"
         if self.differs:
             return "" if self._is_recorded() else _OTHERWISE
-        return _ALIKE if self.flip.breaks else ""
+        return _ALIKE if self.fails_alike else ""
 
     def _is_recorded(self) -> bool:
         """Whether the recorded order does the same wherever the run is left."""
