@@ -15,10 +15,13 @@ from eitherway.model.identity import headline
 
 ROOT = Path(__file__).parents[2]
 SHOP = Path(__file__).parent / "programs" / "shop.cc"
+MISUSE = SHOP.with_name("misuse.c")
 
 
-def built(source: Path, target: Path, *options: str) -> Path:
-    compiler = "g++" if source.suffix == ".cc" else "gcc"
+def built(source: Path, target: Path, *options: str, compiler: str = "") -> Path:
+    compiler = compiler or ("g++" if source.suffix == ".cc" else "gcc")
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
     command = [compiler, "-g", *options, str(source), "-o", str(target), "-pthread"]
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     if made.returncode:
@@ -41,10 +44,14 @@ def output_of(*command: str) -> bytes:
     return run.stdout
 
 
-def valgrind(tool: str, program: Path, *options: str) -> bytes:
+def valgrind(tool: str, program: Path, *words: str) -> bytes:
+    """Words that begin with `-` are its own, the others the program's."""
     if shutil.which("valgrind") is None:
         pytest.skip("valgrind is not installed: tools/setup dev installs it")
-    return output_of("valgrind", f"--tool={tool}", *options, str(program))
+    own = [word for word in words if word.startswith("-")]
+    return output_of(
+        "valgrind", f"--tool={tool}", *own, str(program), *(w for w in words if w not in own)
+    )
 
 
 def test_thread_sanitizer_of_gcc(tmp_path: Path) -> None:
@@ -63,6 +70,40 @@ def test_valgrind_as_text_and_as_xml(tmp_path: Path, tool: str) -> None:
     assert races == {headline(finding) for finding in xml if finding.kind == "data-race"}
     sides = " / ".join(["shop.cc:put"] * (2 if tool == "helgrind" else 1))
     assert f"data-race on heap block: {sides}" in races
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("destroy", "lock-misuse on mutex: misuse.c:destroy_locked / misuse.c:destroy_locked"),
+        ("unlock", "lock-misuse on mutex: misuse.c:unlock_unlocked"),
+        ("use", "memory-error: misuse.c:give_back / misuse.c:use"),
+        ("crash", "failure: misuse.c:crash"),
+    ],
+)
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_what_thread_sanitizer_tells_of_misuse(
+    tmp_path: Path, compiler: str, what: str, told: str
+) -> None:
+    program = built(MISUSE, tmp_path / "misuse", "-fsanitize=thread", compiler=compiler)
+    assert [headline(one) for one in log_of(output_of(str(program), what))[1]] == [told]
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("destroy", "lock-misuse on mutex: misuse.c:destroy_locked"),
+        ("unlock", "lock-misuse on mutex: misuse.c:unlock_unlocked"),
+        ("end", "lock-misuse on mutex: "),
+        ("crash", "failure: misuse.c:crash"),
+    ],
+)
+@pytest.mark.parametrize("tool", ["helgrind", "drd"])
+def test_what_valgrind_tells_of_misuse(tmp_path: Path, tool: str, what: str, told: str) -> None:
+    program = built(MISUSE, tmp_path / "misuse")
+    log, found = log_of(valgrind(tool, program, what))
+    assert {headline(one)[: len(told)] for one in found} == {told}
+    assert not any("could not be read" in note for note in log.notes)
 
 
 def eitherway(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

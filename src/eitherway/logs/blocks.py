@@ -37,7 +37,6 @@ _BEGINS = re.compile(
     r"(?P<TSAN>(?:WARNING|ERROR|FATAL): ThreadSanitizer|ThreadSanitizer: CHECK failed)"
     r"|(?P<GO>WARNING: DATA RACE$)|(?P<KCSAN>BUG: KCSAN: )"
 )
-_SIGNS = ("ThreadSanitizer", "DATA RACE", "KCSAN")  # of a line that can begin a block
 _ENDS = {
     Tool.TSAN: re.compile(r"SUMMARY: ThreadSanitizer: |={18}$"),
     Tool.GO: re.compile(r"={18}$"),
@@ -63,7 +62,7 @@ class Blocks:
         for line in self._lines:
             if "==" in line and (found := _OF_VALGRIND.search(line)):
                 yield from self._of_valgrind(found[1], found[2] or "")
-            elif any(sign in line for sign in _SIGNS):
+            elif "ThreadSanitizer" in line or "DATA RACE" in line or "KCSAN" in line:
                 yield from self._maybe_new(line)
             elif self._open is not None:
                 yield from self._more(line)
