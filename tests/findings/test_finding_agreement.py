@@ -4,6 +4,7 @@
 from dataclasses import replace
 
 from eitherway.findings.agreeing import agreed
+from eitherway.findings.kept import grown
 from eitherway.model.finding import Finding, FoundOperation, Frame, Source
 from eitherway.model.identity import identified
 from eitherway.model.words import Kind, World
@@ -46,6 +47,15 @@ def test_one_that_could_be_two_is_itself() -> None:
     other = race("deposit", "close", name="account.balance")
     one_sided = race("deposit", place="memory", tool="DRD")
     assert sorted(tools(OURS, other, one_sided)) == [["DRD"], ["eitherway"], ["eitherway"]]
+
+
+def test_what_a_tool_has_told_before_stays_what_it_was() -> None:
+    """Another finding that comes to a list later does not make the known one new again."""
+    one_sided = race("deposit", place="memory", tool="DRD")
+    (known,) = agreed([OURS, one_sided])
+    later = race("deposit", "close", name="account.balance")
+    assert sorted(tools(known, later, one_sided)) == [["DRD", "eitherway"], ["eitherway"]]
+    assert grown([known], [later, one_sided]).known == {known.id}
 
 
 def test_another_variable_place_or_function_is_another_finding() -> None:

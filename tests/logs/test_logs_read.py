@@ -124,7 +124,7 @@ def test_locks_held_and_names_of_threads_are_kept() -> None:
     assert (second.actor, second.locks) == ("thread T1 'worker'", ("mutex M1", "mutex M2"))
     assert (second.place.file, second.place.column) == ("/a b/x.c", 2)
     assert [lock.name for lock in race.locks] == ["mutex M1"]
-    assert log.notes[-1] == "x.log: 1 of them are cut off; what is there was read"
+    assert log.notes[-1] == "x.log: cut off, and read as far as they go: 1 of them"
 
 
 # --- among other things
@@ -196,7 +196,7 @@ def test_a_title_alone_is_no_finding() -> None:
     log, findings = log_of(b"WARNING: ThreadSanitizer: data race (pid=1)\n")
     assert findings == []
     assert log.problem is None
-    assert "x.log: 1 of them could not be read, or tell no race" in log.notes
+    assert "x.log: not to be read, or about something else: 1 of them" in log.notes
 
 
 def test_entities_are_not_expanded() -> None:

@@ -121,7 +121,8 @@ def _merge(
             lambda: _deliver(args, plan, result),
             lambda: output.write_file(args.merge, lambda f: f.writelines(lines_of(document))),
         )
-    output.say(f"{args.merge} has {len(every):,} findings; next: eitherway report {args.merge}")
+    many = f"{len(every):,} finding{'' if len(every) == 1 else 's'}"
+    output.say(f"{args.merge} has {many}; next: eitherway report {args.merge}")
     return result
 
 

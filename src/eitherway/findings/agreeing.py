@@ -27,6 +27,7 @@ class _Said:
     names: frozenset[str]  # of variables
     places: frozenset[str]  # where they lie: "global", "heap block", "stack of thread T"
     makers: frozenset[str]  # functions that allocated them
+    tools: frozenset[str]  # who says it
 
     @classmethod
     def by(cls, finding: Finding) -> "_Said":
@@ -34,7 +35,9 @@ class _Said:
         names = frozenset(objects(finding)) if named else frozenset[str]()
         places = frozenset(portable_words(op.object) for op in finding.operations) - _ANYWHERE
         makers = frozenset(allocations(finding))
-        return cls(finding.world, finding.kind, Counter(sides(finding)), names, places, makers)
+        tools = frozenset(source.tool for source in finding.sources)
+        called = Counter(sides(finding))
+        return cls(finding.world, finding.kind, called, names, places, makers, tools)
 
     def is_less_than(self, other: "_Said") -> bool:
         if (self.world, self.kind) != (other.world, other.kind) or not self.sides <= other.sides:
@@ -92,4 +95,6 @@ def _whole_of(
         for one in more
         if not any(said[one].is_less_than(said[other]) for other in more if other != one)
     ]
-    return most[0] if len(most) == 1 else None
+    # One that this tool has told before stays what it was, whatever else has come to the list.
+    before = [one for one in most if own.tools <= said[one].tools] if len(most) > 1 else most
+    return before[0] if len(before) == 1 else None

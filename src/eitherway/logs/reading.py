@@ -74,8 +74,8 @@ class Log:
         """What was read, and what was not."""
         told = [f"{count:,} of {tool.value}" for tool, count in sorted(self._reports.items())]
         also = {
-            f"{self._unread:,} of them could not be read, or tell no race": self._unread,
-            f"{self._cut:,} of them are cut off; what is there was read": self._cut,
+            f"not to be read, or about something else: {self._unread:,} of them": self._unread,
+            f"cut off, and read as far as they go: {self._cut:,} of them": self._cut,
             f"it could be read only up to a point: {self._trouble}": self._trouble,
         }
         words = [f"reports: {', '.join(told) or 'none'}", *(w for w, so in also.items() if so)]
