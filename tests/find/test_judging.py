@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which findings are judged, and for how long."""
 
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -10,6 +11,8 @@ from eitherway.find import judging as module
 from eitherway.find.judging import Judging, is_open, judge_all
 from eitherway.model.finding import Finding
 from eitherway.model.words import Class, Kind, World
+from eitherway.recording.store import Store
+from eitherway.worlds.threads.course import Plan
 
 FINDINGS = [Finding(World.THREADS, Kind.DATA_RACE, (), id=f"EW-{n}") for n in range(3)]
 
@@ -51,6 +54,9 @@ def test_only_data_races_that_were_not_judged_are_open() -> None:
     assert not is_open(done)
 
 
-def test_a_finding_without_a_recording_is_refused() -> None:
-    with pytest.raises(BadInput, match="no recording shows it"):
-        Judging.judged(cast(Judging, None), FINDINGS[0])
+def test_a_finding_without_a_recording_is_refused(tmp_path: Path) -> None:
+    with (
+        Judging(Store(tmp_path), plan=Plan(), fixed=True, continuations=1) as judging,
+        pytest.raises(BadInput, match="no recording shows it"),
+    ):
+        judging.judged(FINDINGS[0])

@@ -39,7 +39,6 @@ def test_a_violation_ends_the_experiment() -> None:
     verdict = judge(world.branch, 9)
     assert verdict.klass is Class.SPEC_VIOLATED
     assert world.asked[-1] == (Arm.PREFIX, 1)
-    assert verdict.decisive is not None
     assert verdict.decisive.continuation == 1
     assert verdict.arms == (Arm.FLIP, Arm.CONTROL, Arm.PREFIX)
 

@@ -2,6 +2,7 @@
 """Branches of recorded runs: the order that is asked for, and what is said where it cannot be."""
 
 import dataclasses
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -138,3 +139,17 @@ def test_runs_of_several_processes_are_refused(program: Program) -> None:
         ran = explorer.run(seed=0, detect=True)
         with pytest.raises(Unavailable, match="several processes"):
             Branches(explorer, ran)
+
+
+@pytest.mark.parametrize(
+    "options", ["scheduler=branch", "scheduler=branch:detect=1:branch-arm=1"], ids=["bare", "told"]
+)
+def test_a_branch_without_a_run_to_follow_is_refused(program: Program, options: str) -> None:
+    ran = subprocess.run(
+        [program("branched"), "add"],
+        env={"EITHERWAY_OPTIONS": options},
+        capture_output=True,
+        check=False,
+    )
+    assert ran.returncode == 64
+    assert b"a branch needs a run to follow" in ran.stderr

@@ -24,7 +24,7 @@ from eitherway.worlds.threads.branch import Branches, Pair, Spec, why_not
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.places import NOWHERE, Places, places_of
 from eitherway.worlds.threads.run import Ran
-from eitherway.worlds.threads.trace_request import Depth, TraceRequest
+from eitherway.worlds.threads.trace_request import TraceRequest
 
 INSTANCES = 4  # of one race in one run
 _STEPS = 1 << 22  # of longer runs there is no trace of all accesses
@@ -66,12 +66,13 @@ class Judge:
         self._places = places
         self._continuations = continuations
         self._tracer = Tracer(explorer, fixed=fixed)
+        self._last: tuple[Ran, Traced] | None = None
 
     def judged(self, finding: Finding, ran: Ran, keep: Keep) -> Finding:
         """The finding with its class; runs that show it are kept."""
         if reason := self._obstacle(finding, ran):
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
-        traced = self._tracer.trace(ran, TraceRequest(Depth.VALUES))
+        traced = self._trace(ran)
         if traced.differs:
             reason = f"the recorded run is not the same again: {', '.join(traced.differs)}"
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
@@ -82,6 +83,12 @@ class Judge:
             reason = "the recorded run does not show it"
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
         return self._told(finding, shown, branches, keep)
+
+    def _trace(self, ran: Ran) -> Traced:
+        """Several findings may be of one run, one after the other."""
+        if self._last is None or self._last[0] is not ran:
+            self._last = ran, self._tracer.trace(ran, TraceRequest())
+        return self._last[1]
 
     def _obstacle(self, finding: Finding, ran: Ran) -> str:
         if finding.kind is not Kind.DATA_RACE or len(finding.operations) != 2:
@@ -140,7 +147,6 @@ def _instances(traced: Traced, number: str) -> tuple[list[Instance], Places]:
 def _with_evidence(finding: Finding, shown: Shown, branches: Branches, keep: Keep) -> Finding:
     """Both orders as runs that can be done again; the first to look at is the one that fails."""
     trial = shown.verdict.decisive
-    assert trial is not None  # noqa: S101  the class comes from one
     run = partial(_kept, branches, shown.instance.pair, trial, keep)
     other, recorded = run(Arm.FLIP), run(Arm.CONTROL)
     worse = recorded if trial.control.fails and not trial.flip.fails else other

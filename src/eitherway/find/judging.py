@@ -23,7 +23,7 @@ from eitherway.worlds.threads.run import Ran
 
 
 class Judging(Closing):
-    """One program is held ready at a time: findings of one come together."""
+    """One program and one recording are held ready: findings of one should come together."""
 
     def __init__(self, store: Store, *, plan: Plan, fixed: bool, continuations: int) -> None:
         """`fixed`: addresses are the same in every run."""
@@ -33,10 +33,13 @@ class Judging(Closing):
         self._continuations = continuations
         self._stack = ExitStack()
         self._ready: tuple[Launch, Judge] | None = None
+        self._recorded: tuple[str, Recorded] | None = None
 
     def judged(self, finding: Finding) -> Finding:
         """The finding with its class. Raises a Problem when its run cannot be done again."""
-        recorded = _recorded(finding)
+        if self._recorded is None or self._recorded[0] != finding.evidence:
+            self._recorded = finding.evidence, _recorded(finding)
+        recorded = self._recorded[1]
         judge = self._judge_of(recorded.launch)
 
         def keep(ran: Ran) -> Path:

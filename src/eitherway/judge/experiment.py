@@ -21,9 +21,9 @@ class Verdict:
     reason: str = ""
 
     @property
-    def decisive(self) -> Trial | None:
-        """The trial that shows the class best: the first of it."""
-        return next((trial for trial in self.trials if trial.klass is self.klass), None)
+    def decisive(self) -> Trial:
+        """The first that shows the class."""
+        return next(trial for trial in self.trials if trial.klass is self.klass)
 
     @property
     def witnesses(self) -> int:

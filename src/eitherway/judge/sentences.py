@@ -14,7 +14,7 @@ def consequence(verdict: Verdict, operations: tuple[FoundOperation, ...]) -> str
     first, second = map(side, operations[:2])
     other = f"When the {second} comes before the {first}"
     trial = verdict.decisive
-    if verdict.klass is Class.SPEC_VIOLATED and trial:
+    if verdict.klass is Class.SPEC_VIOLATED:
         return f"{other}, {does(trial.flip)}; the other way round {does(trial.control)}."
     if verdict.klass is Class.OUTPUT_DIFFERS:
         return f"{other}, the program writes something else than the other way round."

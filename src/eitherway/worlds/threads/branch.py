@@ -58,7 +58,7 @@ class Pair:
     def options(self, arm: Arm, patience: int) -> dict[str, int]:
         """As native/runtime/options.c reads them."""
         low = max(self.first.low, self.second.low)
-        return {
+        told = {
             "arm": _ARMS[arm],
             "first": self.first.thread,
             "second": self.second.thread,
@@ -69,6 +69,7 @@ class Pair:
             "cut": (self.second if arm is Arm.PREFIX else self.first).step,
             "patience": patience,
         }
+        return {f"branch-{name}": value for name, value in told.items()}
 
 
 def _side(events: Events, number: int) -> Side:
