@@ -1,37 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Classes of races in small programs, held against all schedules that these programs have.
-
-What the schedules of a program do, whatever raced in them, is the truth: when all do the same, no
-race is worse than harmless; when some end otherwise, one of the races is the cause.
-"""
+"""Classes of races in small programs, held against all schedules that these programs have."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.judge.truth import truth_of
 
 from eitherway.detect import detect_all
 from eitherway.find.confirm import ACCESSES, Tracer
 from eitherway.find.judged import Judge
-from eitherway.find.sides import racing_places
 from eitherway.model.finding import Finding
 from eitherway.model.words import Class, Kind
 from eitherway.sandbox.box import Sandbox
-from eitherway.worlds.threads.branch import outcome_of
 from eitherway.worlds.threads.course import Plan
-from eitherway.worlds.threads.exhaustive import SCHEDULER, Search, growing
 from eitherway.worlds.threads.explorer import Explorer
-from eitherway.worlds.threads.guide import End, Guidance
 from eitherway.worlds.threads.launch import Launch, fix_addresses
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.trace_request import Depth, TraceRequest
 
 SEEDS = range(6)
 BOUNDS = range(2)  # preemptions: all of these need but one
-LIMIT = 60  # decisions of a run: beyond that, somebody spins
 
 CLASSES = {
     "lost_update": {"counter": Class.OUTPUT_DIFFERS},
@@ -96,26 +87,12 @@ def classes_of(bench: Bench, folder: Path) -> set[tuple[str, Class]]:
     return classes
 
 
-def truth_of(bench: Bench) -> Class:
-    """The worst that is true of the program as a whole."""
-
-    def run(guidance: Guidance) -> Ran:
-        return bench.explorer.run(scheduler=SCHEDULER, guidance=guidance, detect=True)
-
-    search = Search(run, partial(racing_places, bench.tracer), limit=LIMIT)
-    runs = (item for item in growing(search, BOUNDS) if isinstance(item, Ran))
-    outcomes = [outcome_of(ran) for ran in runs if ran.shown.end is End.ITSELF]
-    if len({(one.ending, one.code, one.complaints) for one in outcomes}) > 1:
-        return Class.SPEC_VIOLATED
-    outputs = {tuple(sorted(one.output.items())) for one in outcomes}
-    return Class.OUTPUT_DIFFERS if len(outputs) > 1 else Class.K_WITNESS_HARMLESS
-
-
 @pytest.mark.parametrize("mode", CLASSES)
 def test_classes_agree_with_all_schedules(consequences: str, mode: str, tmp_path: Path) -> None:
     with bench(consequences, mode) as made:
         assert classes_of(made, tmp_path) == set(CLASSES[mode].items())
-        assert truth_of(made) is max(CLASSES[mode].values(), key=lambda klass: klass.weight)
+        worst = max(CLASSES[mode].values(), key=lambda klass: klass.weight)
+        assert truth_of(made.explorer, made.tracer, BOUNDS) is worst
 
 
 def test_a_finding_says_what_both_orders_do_and_how_to_see_it(
