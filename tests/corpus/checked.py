@@ -44,7 +44,11 @@ def checked(program: Path, *options: str, arguments: Sequence[str] = ()) -> Docu
     with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
         home, told = Path(name) / "home", Path(name) / "told.json"
         said = io.StringIO()
-        with mock.patch.dict(os.environ, EITHERWAY_DIR=str(home)), _quiet(said), _as_before():
+        with (
+            mock.patch.dict(os.environ, EITHERWAY_DIR=str(home)),
+            _quiet(said),
+            addresses_as_before(),
+        ):
             code = main(["check", "--json", str(told), *options, "--", str(program), *arguments])
         if code not in _STARTED:
             raise CheckError(f"check of {program.name} ended with {code}:\n{said.getvalue()}")
@@ -64,7 +68,7 @@ def _quiet(said: io.StringIO) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _as_before() -> Iterator[None]:
+def addresses_as_before() -> Iterator[None]:
     """Whoever comes next has random addresses again: a check fixes them for its whole process."""
     libc = ctypes.CDLL(None)
     before = libc.personality(0xFFFFFFFF)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.corpus.checked import addresses_as_before
 from tests.judge.truth import truth_of
 
 from eitherway.detect import detect_all
@@ -56,9 +57,11 @@ def bench(program: str, mode: str) -> Iterator[Bench]:
 
 
 @pytest.fixture(autouse=True)
-def _fixed() -> None:
-    if not fix_addresses():
-        pytest.skip("addresses cannot be fixed on this machine")
+def _fixed() -> Iterator[None]:
+    with addresses_as_before():
+        if not fix_addresses():
+            pytest.skip("addresses cannot be fixed on this machine")
+        yield
 
 
 def found_in(bench: Bench, ran: Ran) -> dict[str, Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+from tests.corpus.checked import addresses_as_before
 
 from eitherway.detect import detect_all
 from eitherway.errors import Unavailable
@@ -25,9 +26,11 @@ Program = Callable[[str], str]
 
 
 @pytest.fixture(autouse=True)
-def _fixed() -> None:
-    if not fix_addresses():
-        pytest.skip("addresses cannot be fixed on this machine")
+def _fixed() -> Iterator[None]:
+    with addresses_as_before():
+        if not fix_addresses():
+            pytest.skip("addresses cannot be fixed on this machine")
+        yield
 
 
 @contextmanager
