@@ -27,7 +27,8 @@ _FUNCTION = re.compile(r"^[0-9a-f]+ <(.*)>:$")
 _SOME = 3  # of what could be many
 _KEPT = "eitherway record --sandbox keeps them as they are"
 _PATIENCE = 30.0  # seconds
-_LAG = 10**7  # nanoseconds by which the times of files may be behind
+_AHEAD = 10**9  # nanoseconds: a run begins with the next whole second of its clock
+_LAG = 10**7  # by which the times of files may be behind
 
 
 def likely_causes(recorded: Recorded, again: Ran, *, fixed: bool, boxed: bool) -> list[str]:
@@ -83,7 +84,9 @@ def _newer(recorded: Recorded) -> list[str]:
     paths: list[str] = []
     with suppress(OSError), os.scandir(recorded.launch.directory) as folder:
         files = [each for each in folder if each.is_file(follow_symlinks=False)]
-        paths = sorted(each.path for each in files if each.stat().st_mtime_ns >= since - _LAG)
+        paths = sorted(
+            each.path for each in files if each.stat().st_mtime_ns >= since - _AHEAD - _LAG
+        )
     words = f"what lies where it ran has changed since it began: {_few(paths)}; {_KEPT}"
     return [words] if since and paths else []
 
