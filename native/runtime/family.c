@@ -62,7 +62,7 @@ struct ew_found_row *ew_family_row(void) {
     if (!head || number >= head->found_room)
         return NULL;
     struct ew_found_row *rows = ew_memory_rows(&ew_noted);
-    rows[number] = (struct ew_found_row){.seed = told->seed, .slot = ew_memory_number_of(ew_own)};
+    rows[number] = (struct ew_found_row){.seed = told->run, .slot = ew_memory_number_of(ew_own)};
     return &rows[number];
 }
 
@@ -214,6 +214,8 @@ void ew_family_begin(struct ew_options *options) {
         enter();
     }
     begun = true;
+    if (told->run == EW_NO_RUN)
+        told->run = told->seed;
     if (!ew_noted.path) {
         told->seed = options->ordinal ? mix(told->seed, identity) : told->seed;
         return;
@@ -286,6 +288,7 @@ static void write_text(void) {
     char *at = stpcpy(stpcpy(text, variable), "scheduler="), *end = text + sizeof text - 1;
     at = stpcpy(at, told->scheduler);
     at = ew_write_number(at, ":seed=", mix(told->seed, created));
+    at = ew_write_number(at, ":run=", told->run);
     at = ew_write_number(at, ":ordinal=", created);
     at = told->detect ? stpcpy(at, ":detect=1") : at;
     at = ew_write_number(at, ":depth=", told->tuning.depth);

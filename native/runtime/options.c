@@ -23,6 +23,7 @@ static const struct {
     size_t offset, size;
 } numbers[] = {
     FIELD("seed", seed),
+    FIELD("run", run),
     FIELD("parent", parent),
     FIELD("ordinal", ordinal),
     FIELD("detect", detect),
@@ -85,6 +86,7 @@ static void take(struct ew_options *options, const char *name, const char *value
 
 void ew_options_read(const char *text, struct ew_options *options) {
     *options = (struct ew_options){.scheduler = "random-walk",
+                                   .run = EW_NO_RUN,
                                    .parent = UINT32_MAX,
                                    .is_told = text,
                                    .server = -1,

@@ -8,9 +8,12 @@
 
 #define EW_OPTIONS_WIDTH 512 // of the text, filled up with ':': a longer one would move the stack
 
+#define EW_NO_RUN UINT64_MAX
+
 struct ew_options {
     const char *scheduler;
     uint64_t seed;
+    uint64_t run;       // the seed that names the run; EW_NO_RUN: that is this one's
     const char *family; // where the memory of the run is, or NULL
     const char *given;  // of a replay: that of the run to do again
     const char *guide;  // where the memory is that guides the scheduler, or NULL

@@ -27,6 +27,7 @@ from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.policies import DEPTH_FIRST, MIX, Turn, chosen, turns
 from eitherway.worlds.threads.recorded import load
 from eitherway.worlds.threads.run import run
+from eitherway.worlds.threads.server import Server
 
 PROGRAMS = Path(__file__).parent / "programs"
 SCHEDULES = 60
@@ -208,6 +209,15 @@ def test_a_race_in_a_forked_process_is_told_with_what_is_known(find: Find) -> No
     (side,) = finding.operations
     assert side.place.function == "add"
     assert "check that program by itself" in finding.reason
+
+
+def test_what_a_forked_process_shows_names_the_run_that_it_is_part_of(tmp_path: Path) -> None:
+    """Or nobody could do it again."""
+    build(PROGRAMS / "forks.c", tmp_path / "forks")
+    with Server(Launch.here([str(tmp_path / "forks")])) as server:
+        rows = server.survey(range(40, 44), detect=True).found.rows
+    assert rows["slot"].all()
+    assert set(rows["seed"].tolist()) == set(range(40, 44))
 
 
 # --- all schedules, one after the other

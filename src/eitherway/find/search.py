@@ -269,18 +269,13 @@ class Search(Closing):
         )
 
     def _confirm_way(self, way: Way, candidates: list[Candidate], ran: Ran | None) -> None:
-        """Those of a survey are confirmed in a run of their own, as that one sees them.
-
-        What other processes of the run showed no trace could confirm: it is told as it was seen.
-        """
+        """Those of a survey are confirmed in a run of their own, as that one sees them."""
         again = ran or self._again(way)
-        own = [candidate for candidate in candidates if not candidate.key.side.slot]
-        elsewhere = [candidate for candidate in candidates if candidate.key.side.slot]
-        seen = own if ran else seen_again(own, again.found.rows)
-        if len(seen) < len(own):
+        seen = candidates if ran else seen_again(candidates, again.found.rows)
+        if len(seen) < len(candidates):
             self._note(f"{way} was not the same when done again: not all that it showed is told")
-        if seen or elsewhere:
-            self._confirm([*elsewhere, *seen], again)
+        if seen:
+            self._confirm(seen, again)
 
     def _confirm(self, candidates: list[Candidate], ran: Ran) -> None:
         """All of one schedule at once."""
