@@ -2,12 +2,12 @@
 """How runs ended, and which of those ways is a failure of the program."""
 
 import os
-import signal
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from eitherway.find.ways import Way
+from eitherway.model.outcome import signal_name
 
 
 class How(StrEnum):
@@ -52,14 +52,6 @@ _WORDS = {
     How.CIRCLE: "hang: it goes round in circles",
     How.HANG: "stopped: it did not end",
 }
-
-
-def signal_name(number: int) -> str:
-    """As the manual has it."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 @dataclass(slots=True)

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an experiment showed, in sentences."""
 
-import signal
-
 from eitherway.judge.experiment import Verdict
 from eitherway.model.finding import FoundOperation
-from eitherway.model.outcome import Ending, Outcome
+from eitherway.model.outcome import Ending, Outcome, signal_name
 from eitherway.model.words import Class
 
 
@@ -42,7 +40,7 @@ def does(outcome: Outcome) -> str:
 
 def _ends(outcome: Outcome) -> str:
     if outcome.ending is Ending.SIGNAL:
-        return f"the program is killed by {_signal(outcome.code)}"
+        return f"the program is killed by {signal_name(outcome.code)}"
     if outcome.ending is Ending.EXIT:
         return f"the program ends with exit status {outcome.code}"
     return _WORDS[outcome.ending]
@@ -53,10 +51,3 @@ _WORDS = {
     Ending.HANG: "the program goes round in circles and never ends",
     Ending.BUDGET: "the program had to be stopped",
 }
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

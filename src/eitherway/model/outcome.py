@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one run or branch did, as far as it can be compared with another."""
 
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,6 +15,14 @@ class Ending(StrEnum):
     DEADLOCK = "deadlock"
     HANG = "hang"
     BUDGET = "budget"  # we stopped it; says nothing about the program
+
+
+def signal_name(number: int) -> str:
+    """As the manual has it."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 class Forced(StrEnum):
