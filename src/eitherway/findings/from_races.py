@@ -105,7 +105,7 @@ class _Names:
                 created=self.created(operation.actor),
                 allocated=self.allocated(operation.range.object) if operation.range else (),
                 value=_value(operation),
-                part=known.part,
+                part=known.part if operation.kind in _SIZED else "",
                 created_by=self.creator(operation.actor),
                 allocated_by=known.allocator,
             ),
@@ -166,12 +166,12 @@ class _Names:
 
 
 def _value(operation: Operation) -> str:
-    if operation.value is None or operation.range is None or operation.kind not in _VALUED:
+    if operation.value is None or operation.range is None or operation.kind not in _SIZED:
         return ""
     return value_words(operation.value, operation.range.hi - operation.range.lo)
 
 
-_VALUED = ACCESSES - {OpKind.ALLOCATE, OpKind.FREE}
+_SIZED = ACCESSES - {OpKind.ALLOCATE, OpKind.FREE}  # those two are of a block as a whole
 
 
 def op_words(operation: Operation, world: World) -> str:
@@ -182,6 +182,6 @@ def op_words(operation: Operation, world: World) -> str:
         return f"read {words}" if operation.flags & OpFlag.SHARED else words
     if operation.flags & OpFlag.ATOMIC:
         words = f"atomic {words}"
-    if operation.kind in ACCESSES and operation.range and world is not World.PROCESSES:
+    if operation.kind in _SIZED and operation.range and world is not World.PROCESSES:
         words += f" of size {operation.range.hi - operation.range.lo}"
     return words

@@ -11,7 +11,7 @@ from typing import TextIO
 from eitherway.findings.overview import overview
 from eitherway.model.finding import Finding, FoundOperation, Frame, Summary
 from eitherway.model.text import printable
-from eitherway.model.words import Class, Kind
+from eitherway.model.words import OP_WORDS, Class, Kind, OpKind
 from eitherway.report.words import MEANINGS, capital, is_stuck, place, title, where
 
 RULE = "=" * 18
@@ -78,8 +78,12 @@ def _told(finding: Finding, locks: Mapping[str, str]) -> Iterator[tuple[str, Fou
         op = f"Previous {operation.op}" if pair and index else capital(operation.op)
         part = f"{operation.part} of " if operation.part else ""
         where = operation.variable or operation.object
-        at = f" at {part}{where}" if where else ""
+        at = f" {_AT.get(operation.op, 'at')} {part}{where}" if where else ""
         yield f"{op}{at} by {operation.actor}{_mutexes(operation, locks)}", operation
+
+
+_WHOLE = (OpKind.FREE, OpKind.ACQUIRE, OpKind.RELEASE, OpKind.INIT, OpKind.DESTROY)
+_AT = {OP_WORDS[kind]: "of" for kind in _WHOLE}
 
 
 def _acquired(operation: FoundOperation) -> str:

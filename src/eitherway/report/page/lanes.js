@@ -7,7 +7,7 @@ const LANE = {
   row: 48,
   spare: 26,
   dot: 20,
-  narrow: 140,
+  narrow: 152,
   wide: 220,
   pad: 8
 };
@@ -196,7 +196,7 @@ function label(finding, moment) {
       "div", {class: "does"}, moment.side ? letter(moment.side - 1) : null,
       el("b", {}, short(moment.op)), " ", bareName(moment.touched),
       value ? el("b", {}, value) : null),
-    el("div", {class: "at"}, el("span", {}, text.trim()), el("span", {}, where)));
+    el("div", {class: "at"}, el("span", {}, where), el("span", {}, text.trim())));
 }
 
 const short = (op) => op.replace(/ of size (\d+)/, "");
