@@ -533,8 +533,8 @@ _Static_assert(offsetof(struct ew_inputs_head, room) == 8, "inputs_head.room");
 
 /* One thing that came; its bytes follow, padded to a multiple of 8. */
 struct ew_inputs_item {
-  uint32_t kind; /* What it is; the numbers are those of the `input` block. */
-  uint32_t thread; /* Who received it. */
+  uint32_t kind; /* What it is, in the lower half: the numbers are those of the `input` block. In the upper half what was asked, if that is known: a hash, and bit 31 where the outside hears of it. */
+  uint32_t thread; /* Who received it; 0xFFFFFFFF: a signal from outside, which no thread has asked for. */
   uint64_t length; /* Without the padding. [bytes] */
 };
 _Static_assert(sizeof(struct ew_inputs_item) == 16, "inputs_item");
@@ -555,14 +555,14 @@ struct ew_guide_head {
   uint32_t noted; /* Of decisions. [words of 4 bytes] */
   uint32_t found; /* Places that were found; more than fit, when some were left out. */
   uint32_t seen; /* Threads that were seen; more than fit, when some were left out. */
-  uint32_t end; /* Of a run whose choices are given: 1 when it was cut off, 2 when a choice could not be taken. */
+  uint32_t end; /* Of a run whose choices are given: 1 when it was cut off, 2 when a choice could not be taken. Of a branch: 3 when it asked for what the recording does not have. */
   uint64_t asked; /* Decision points at which more than one thread could go on, but for those at a plain access that only comes now and then. */
   uint64_t uncovered; /* Times that memory turned out to be shared which another thread had touched without a decision point before it. */
   uint32_t looks; /* Times that the program looked at a clock. */
   uint32_t pairs_room; /* Pairs of operations that fit: a power of two. */
   uint32_t pairs; /* Times that a pair was seen which had not been seen in that order. */
   uint32_t tired; /* Places that had been decision points so often that they were none any more. */
-  uint32_t pair_end; /* Of a branch: 0: its two accesses were not reached; 1: the first was; 2: both came in the order that was asked for; the second thread: 3: cannot go on while the first is held; 4: ended without its access; 5: did not come to it. */
+  uint32_t pair_end; /* Of a branch: 0: its two accesses were not reached; 1: the first was; 2: both came in the order that was asked for; the second thread: 3: cannot go on while the first is held; 4: ended without its access; 5: did not come to it; 6: may wait for what comes from outside only when the first has told it more. */
   uint32_t reserved; /* 0. */
 };
 _Static_assert(sizeof(struct ew_guide_head) == 88, "guide_head");

@@ -3,6 +3,7 @@
 //
 // Who waits for a descriptor that another thread closes goes on waiting for what it led to, as the
 // kernel has it.
+#include "input.h"
 #include "transfer.h"
 
 #include <errno.h>
@@ -16,6 +17,8 @@
 
 static void begin(int descriptor) {
     ew_point(EW_WHY_SYNC);
+    if (ew_talks && ew_is_outside(descriptor))
+        ew_input_heard(SYS_close, descriptor);
     ew_closing((unsigned)descriptor, (unsigned)descriptor);
 }
 
@@ -40,6 +43,8 @@ EW_EXPORT int close_range(unsigned first, unsigned last, int flags) {
         return (int)ew_result(-EINVAL);
     bool closes = !(flags & CLOSE_RANGE_CLOEXEC);
     ew_point(EW_WHY_SYNC);
+    if (ew_running && closes)
+        ew_input_heard(SYS_close, (int)first);
     if (closes)
         ew_closing(first, last);
     long error = raw3(SYS_close_range, first, last, flags);

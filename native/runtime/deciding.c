@@ -35,9 +35,10 @@ struct ew_thread *ew_decide(enum ew_why why) {
             return ew_self;
         const struct ew_decision decision = {why, ready, count, may_stay ? ew_self : NULL};
         uint32_t index = policy->next(&decision);
-        if (index != EW_TIME_PASSES)
+        if (index == EW_TIME_PASSES)
+            pass_time();
+        else if (index != EW_DECIDE_AGAIN)
             return ready[index];
-        pass_time();
     }
 }
 

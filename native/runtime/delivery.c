@@ -3,6 +3,7 @@
 #include "family.h"
 #include "input.h"
 #include "schedule.h"
+#include "script.h"
 #include "signals.h"
 #include "timers.h"
 
@@ -309,21 +310,30 @@ static void arrive(const siginfo_t *info, ucontext_t *context) {
         SET(&context->uc_sigmask) = ~0ull; // the kernel keeps the rest until there is room
 }
 
-static void accept(siginfo_t *info) {
-    ew_input(EW_INPUT_DATA, info, sizeof *info, sizeof *info);
-    ew_schedule_note(EW_SWITCH_SIGNAL, (uint32_t)info->si_signo);
-    if (ew_signal_is_deadly(info->si_signo) && taker(info->si_signo))
-        by_default(info->si_signo);
-    ew_signal_process(info);
+static void accept(const siginfo_t *came) {
+    struct ew_input_signal signal = {.when = ew_elapsed()};
+    if (came)
+        signal.info = *came;
+    ew_input_signal(&signal);
+    int number = signal.info.si_signo;
+    ew_schedule_note(EW_SWITCH_SIGNAL, (uint32_t)number);
+    if (ew_signal_is_deadly(number) && taker(number))
+        by_default(number);
+    ew_signal_process(&signal.info);
+}
+
+void ew_signal_come(void) {
+    struct ew_input_signal signal;
+    ew_script_take_signal(&signal);
+    accept(&signal.info);
 }
 
 static void take_recorded(void) {
     const struct ew_schedule_switch *next;
     while ((next = ew_schedule_next()) && next->steps == ew_steps &&
            next->kind == EW_SWITCH_SIGNAL) {
-        siginfo_t info;
         ew_schedule_taken();
-        accept(&info);
+        accept(NULL);
     }
 }
 

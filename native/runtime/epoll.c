@@ -3,6 +3,7 @@
 // so that what is recorded of a wait has no addresses in it.
 #include "input.h"
 #include "polling.h"
+#include "script.h"
 #include "transfer.h"
 
 #include <errno.h>
@@ -139,12 +140,56 @@ static void put_data(struct epoll_event *events, long count) {
             events[i].data = entries[events[i].data.u64].data;
 }
 
+// What is noted of an event: another run knows by the descriptor which entry is meant, because the
+// numbers of entries depend on who came first.
+//
+//   63     32 31      0
+//  +---------+---------+
+//  |descr. +1| number  |  0 above: of another process
+//  +---------+---------+
+static void name_descriptors(struct epoll_event *events, long count) {
+    for (long i = 0; i < count; i++) {
+        uint64_t number = events[i].data.u64;
+        if (number < entry_count)
+            events[i].data.u64 = (uint64_t)(entries[number].descriptor + 1) << 32 | number;
+    }
+}
+
+static uint64_t entry_named(int instance, uint64_t name) {
+    int descriptor = (int)(name >> 32) - 1;
+    if (!ew_scripted || descriptor < 0)
+        return (uint32_t)name;
+    const struct entry *entry = find(ew_number_of(instance), descriptor);
+    if (!entry)
+        ew_script_over();
+    return (uint64_t)(entry - entries);
+}
+
+bool ew_epoll_is_true(const struct epoll_event *told) {
+    int descriptor = (int)(told->data.u64 >> 32) - 1;
+    uint32_t events = told->events & (EPOLLIN | EPOLLOUT);
+    return descriptor < 0 || !events ||
+           ew_poll_is_true(&(struct pollfd){descriptor, (short)events, (short)events});
+}
+
+static void find_entries(int instance, struct epoll_event *events, long count) {
+    for (long i = 0; i < count; i++)
+        if (events[i].data.u64 >> 32)
+            events[i].data.u64 = entry_named(instance, events[i].data.u64);
+}
+
+static void take_ready(int instance, struct epoll_event *events, long ready, int count) {
+    name_descriptors(events, ew_replaying ? 0 : ready);
+    ew_input(EW_INPUT_READY, events, (size_t)ready * sizeof *events,
+             (size_t)count * sizeof *events);
+    find_entries(instance, events, ready);
+}
+
 static long look(int instance, bool outside, struct epoll_event *events, int count) {
     long ready =
         (outside ? ew_input_call : raw6)(SYS_epoll_wait, instance, (long)events, count, 0, 0, 0);
     if (outside && ready > 0)
-        ew_input(EW_INPUT_READY, events, (size_t)ready * sizeof *events,
-                 (size_t)count * sizeof *events);
+        take_ready(instance, events, ready, count);
     if (outside)
         ew_pace();
     return ready;

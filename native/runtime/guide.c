@@ -15,7 +15,7 @@ static uint32_t *prefix, *noted;
 static bool leading;
 static uint32_t taken, decided;
 
-enum { CUT_OFF = 1, REFUSED };
+enum { CUT_OFF = 1, REFUSED, BEYOND };
 
 static uint64_t size_of(const struct ew_guide_head *of) {
     return sizeof *of + 2ul * of->places_room * sizeof *given +
@@ -164,7 +164,8 @@ bool ew_guide_choice(uint32_t *choice) {
 }
 
 static _Noreturn void end(uint32_t how, const char *words) {
-    head->end = how;
+    if (leading)
+        head->end = how;
     ew_cannot(words);
 }
 
@@ -188,4 +189,8 @@ void ew_guide_pair_is(enum ew_pair_end how) {
 
 _Noreturn void ew_guide_refuse(void) {
     end(REFUSED, "a choice that was given cannot be taken: the program does not repeat");
+}
+
+_Noreturn void ew_guide_beyond(void) {
+    end(BEYOND, "the branch asks for what the recording does not have");
 }

@@ -33,6 +33,7 @@ bool ew_guide_choice(uint32_t *choice);
 // A decision that was taken. The run ends here when it has come to the limit.
 void ew_guide_note(const struct ew_guide_decision *decision, const uint32_t *threads);
 _Noreturn void ew_guide_refuse(void); // a choice that is given cannot be taken
+_Noreturn void ew_guide_beyond(void); // a branch goes where the recording does not lead
 
 // What became of the two accesses of a branch.
 enum ew_pair_end {
@@ -42,6 +43,7 @@ enum ew_pair_end {
     EW_PAIR_BLOCKED, // the second thread cannot go on while the first is held
     EW_PAIR_ENDED,   // the second thread ended without its access
     EW_PAIR_WAITS,   // the second thread has not come to its access
+    EW_PAIR_UNKNOWN, // what it waits for may come only when the first has told the outside more
 };
 void ew_guide_pair_is(enum ew_pair_end how);
 

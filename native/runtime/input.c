@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps what came from outside in memory that outlives the target, however it ends.
 #include "input.h"
+#include "asks.h"
 #include "circles.h"
 #include "schedule.h"
+#include "script.h"
 
 #include <string.h>
 
-bool ew_replaying;
+bool ew_replaying, ew_talks;
 static struct ew_inputs_head *head; // NULL: this run is not recorded
 static char *items;
 static const char *given, *given_end;
@@ -23,20 +25,22 @@ void ew_input_replay(const struct ew_inputs_head *old, const char *from) {
 }
 
 void ew_input_leave(void) {
-    given = given_end = NULL;
-    ew_replaying = false;
+    ew_script_begin(given, given_end);
 }
 
 static size_t padded(size_t size) {
     return (size + 7) & ~(size_t)7;
 }
 
-static void note(enum ew_input_kind kind, const void *data, size_t size) {
+static uint32_t asker(void) {
+    return ew_self ? ew_self->id : 0;
+}
+
+static void note_for(uint32_t thread, uint32_t kind, const void *data, size_t size) {
     ew_circles_disturb();
     if (!head)
         return;
-    struct ew_inputs_item item = {
-        .kind = kind, .thread = ew_self ? ew_self->id : 0, .length = size};
+    struct ew_inputs_item item = {.kind = kind, .thread = thread, .length = size};
     if (head->room - head->size < sizeof item + padded(size))
         ew_cannot("more came from outside than there is memory for");
     char *at = items + head->size;
@@ -46,46 +50,84 @@ static void note(enum ew_input_kind kind, const void *data, size_t size) {
     head->size += sizeof item + padded(size);
 }
 
+static void note(uint32_t kind, const void *data, size_t size) {
+    note_for(asker(), kind, data, size);
+}
+
 // What was noted next; it stays where it is.
-static const char *take_item(enum ew_input_kind kind, size_t room, size_t *size) {
-    struct ew_inputs_item item;
+static const struct ew_inputs_item *take_next(uint32_t thread, uint32_t kind) {
     if (given == given_end && ew_schedule_until)
         ew_schedule_over();
     if (given == given_end)
         ew_schedule_diverged("the replay diverged: it asks for more input than was recorded");
-    memcpy(&item, given, sizeof item);
-    if (item.kind != kind || item.thread != (ew_self ? ew_self->id : 0) || item.length > room)
+    const struct ew_inputs_item *item = (const struct ew_inputs_item *)given;
+    if ((item->kind ^ kind) & EW_INPUT_KIND || item->thread != thread)
         ew_schedule_diverged("the replay diverged: it asks for other input than was recorded");
-    const char *data = given + sizeof item;
-    given += sizeof item + padded(item.length);
-    *size = item.length;
-    return data;
+    given += sizeof *item + padded(item->length);
+    return item;
 }
 
-static size_t take(enum ew_input_kind kind, void *data, size_t room) {
-    size_t size;
-    const char *noted = take_item(kind, room, &size);
-    memcpy(data, noted, size);
-    return size;
+static const struct ew_inputs_item *take_item(uint32_t kind, size_t room) {
+    const struct ew_inputs_item *item =
+        ew_scripted ? ew_script_take(kind) : take_next(asker(), kind);
+    if (item->length <= room)
+        return item;
+    if (ew_scripted)
+        ew_script_over();
+    ew_schedule_diverged("the replay diverged: it has less room for input than was recorded");
+}
+
+// A replay is recorded like any run.
+static size_t take(uint32_t kind, void *data, size_t room) {
+    const struct ew_inputs_item *item = take_item(kind, room);
+    memcpy(data, item + 1, item->length);
+    note(item->kind, data, item->length);
+    return item->length;
+}
+
+// What comes of itself: when, a replay knows from its schedule.
+static void come(uint32_t thread, uint32_t kind, void *data, size_t size) {
+    if (ew_replaying && !ew_scripted)
+        memcpy(data, take_next(thread, kind) + 1, size);
+    note_for(thread, kind, data, size);
+}
+
+void ew_input_wait(uint32_t thread, struct ew_input_wait *wait) {
+    if (ew_scripted)
+        ew_script_waited(thread, wait);
+    come(thread, EW_INPUT_WAITED, wait, sizeof *wait);
+}
+
+void ew_input_signal(struct ew_input_signal *signal) {
+    come(EW_INPUT_NOBODY, EW_INPUT_SIGNAL, signal, sizeof *signal);
+}
+
+void ew_input_turn(long *turn) {
+    come(asker(), EW_INPUT_TURN, turn, sizeof *turn);
 }
 
 void ew_input_tell(enum ew_input_kind kind, const char *text, size_t size) {
+    const struct ew_inputs_item *item = ew_replaying ? take_item(kind, SIZE_MAX) : NULL;
+    note(kind, item ? (const char *)(item + 1) : text, item ? item->length : size);
+}
+
+static size_t get(uint32_t kind, void *data, size_t size, size_t room) {
     if (ew_replaying)
-        text = take_item(kind, SIZE_MAX, &size);
-    note(kind, text, size);
+        return take(kind, data, room);
+    note(kind, data, size);
+    return size;
 }
 
 size_t ew_input(enum ew_input_kind kind, void *data, size_t size, size_t room) {
-    size_t length = ew_replaying ? take(kind, data, room) : size;
-    note(kind, data, length); // a replay is recorded like any run
-    return length;
+    return get(kind, data, size, room);
 }
 
-static bool is_next(enum ew_input_kind kind) {
-    struct ew_inputs_item item = {0};
-    if (given != given_end)
-        memcpy(&item, given, sizeof item);
-    return item.kind == kind && item.thread == ew_self->id;
+static bool is_next(uint32_t kind) {
+    const struct ew_inputs_item *item = (const struct ew_inputs_item *)given;
+    if (ew_scripted)
+        return ew_script_is_next(kind);
+    return given != given_end && (item->kind & EW_INPUT_KIND) == kind &&
+           item->thread == ew_self->id;
 }
 
 bool ew_input_perhaps(enum ew_input_kind kind, bool came, void *data, size_t size) {
@@ -96,8 +138,37 @@ bool ew_input_perhaps(enum ew_input_kind kind, bool came, void *data, size_t siz
     return came;
 }
 
+// In a run that has left its recording, what needs no answer from it.
+static bool answer_oneself(uint32_t kind, long number, long b, long c, long *result) {
+    long sends = ew_ask_sends(number, b, c);
+    bool nothing = sends < 0 && ew_script_sees_nothing(kind);
+    if (sends < 0 && !nothing)
+        return false;
+    *result = nothing ? 0 : ew_script_sent(kind, sends);
+    note(kind, result, sizeof *result);
+    return true;
+}
+
 long ew_input_call(long number, long a, long b, long c, long d, long e, long f) {
-    long result = ew_replaying ? 0 : raw6(number, a, b, c, d, e, f);
-    ew_input(EW_INPUT_RESULT, &result, sizeof result, sizeof result);
+    uint32_t kind = EW_INPUT_RESULT | ew_ask(number, a, b) << EW_INPUT_ASK;
+    long result = 0;
+    if (ew_scripted && answer_oneself(kind, number, b, c, &result))
+        return result;
+    if (!ew_replaying)
+        result = raw6(number, a, b, c, d, e, f);
+    get(kind, &result, sizeof result, sizeof result);
     return result;
+}
+
+void ew_input_heard(long number, int descriptor) {
+    uint32_t kind = EW_INPUT_RESULT | ew_ask(number, descriptor, 0) << EW_INPUT_ASK;
+    long nothing = 0;
+    if (!ew_talks)
+        return;
+    if (ew_scripted) {
+        ew_script_sent(kind, 0);
+        note(kind, &nothing, sizeof nothing);
+    } else {
+        get(kind, &nothing, sizeof nothing, sizeof nothing);
+    }
 }

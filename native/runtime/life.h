@@ -39,6 +39,11 @@ struct ew_life {
     bool awaits_children; // blocked until one of any ends
     bool handler_helps;   // blocked in something that the handler of a signal can end
     bool leaving;         // its function is over: no cancellation any more
+    bool let_go;          // by the outside, from its last wait
+    struct ew_asked {
+        bool is;        // it waits for its turn to make a call that the outside may answer
+        int descriptor; // on which; -1: on several
+    } asked;
 
     // tsan_annotations.c: regions that the thread is in
     struct ew_ignored {

@@ -4,6 +4,7 @@
 #include "descriptors.h"
 #include "family.h"
 #include "schedule.h"
+#include "script.h"
 #include "signals.h"
 
 #include <errno.h>
@@ -44,6 +45,16 @@ static void drop(struct ew_thread *thread) {
     descriptors -= thread->polled_count;
 }
 
+// Who was let go is noted when it is: see let_go.
+static void note_end(enum ew_woken woken) {
+    bool let_go = ew_self->life.let_go;
+    struct ew_input_wait wait = {ew_elapsed(),
+                                 woken == EW_TIMED_OUT ? EW_WAIT_LATE : EW_WAIT_OTHERWISE};
+    ew_self->life.let_go = false;
+    if (!let_go)
+        ew_input_wait(ew_self->id, &wait);
+}
+
 static enum ew_woken wait_for(struct pollfd *polled, uint32_t count, int64_t deadline,
                               bool within) {
     struct ew_thread *self = ew_self;
@@ -52,13 +63,18 @@ static enum ew_woken wait_for(struct pollfd *polled, uint32_t count, int64_t dea
     self->polled = polled;
     self->polled_count = count;
     self->polls_within = within;
+    ew_talks |= count && !within;
     self->life.handler_helps = within;
     add(self);
     self->life.cancellable = true;
+    self->life.asked = (struct ew_asked){!within, -1}; // what has come, when it goes on
     enum ew_woken woken = ew_wait_quietly(polled, deadline);
+    self->life.asked.is = false;
     self->life.cancellable = false;
     self->life.handler_helps = false;
     drop(self);
+    if (!within)
+        note_end(woken);
     if (self->life.attention)
         ew_attend(false);
     return woken;
@@ -124,6 +140,9 @@ static void pass_time(int64_t microseconds) {
 }
 
 static void let_go(struct ew_thread *thread) {
+    struct ew_input_wait wait = {ew_elapsed(), EW_WAIT_LET_GO};
+    ew_input_wait(thread->id, &wait);
+    thread->life.let_go = true;
     ew_schedule_note(EW_SWITCH_OUTSIDE, thread->id);
     ew_unblock(thread, false);
 }
@@ -189,8 +208,40 @@ static bool look_back(void) {
     return found;
 }
 
+bool ew_waits_outside(const struct ew_thread *thread) {
+    return thread->state == EW_BLOCKED && thread->waits_for == thread->polled && thread->polled &&
+           !thread->polls_within;
+}
+
+// As the recording has it that this run has left: who waits so long sees what comes until then.
+static bool look_into_script(int64_t nanoseconds) {
+    bool seen = false;
+    struct ew_script_act act;
+    while (ew_script_next_act(&act)) {
+        int64_t ahead = act.when - ew_elapsed();
+        if (ahead > 0 && (seen || (nanoseconds >= 0 && ahead > nanoseconds)))
+            break;
+        pass_time((ahead + 999) / 1000);
+        if (act.thread)
+            let_go(act.thread);
+        else
+            ew_signal_come();
+        seen = true;
+    }
+    return seen;
+}
+
 bool ew_look_outside(int64_t nanoseconds) {
+    if (ew_scripted)
+        return look_into_script(nanoseconds);
     return ew_schedule_following() ? look_back() : look_really(nanoseconds);
+}
+
+bool ew_outside_is_due(void) {
+    const struct ew_schedule_switch *next = ew_schedule_next();
+    return next && next->steps == ew_steps &&
+           (next->kind == EW_SWITCH_OUTSIDE || next->kind == EW_SWITCH_WAITED ||
+            next->kind == EW_SWITCH_SIGNAL);
 }
 
 // --- within

@@ -9,12 +9,29 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 
+// Descriptors may have other numbers than in the run that is known: see asks.c.
+static void take_ready(struct pollfd *polled, nfds_t count) {
+    for (nfds_t i = 0; i < count; i++) {
+        struct pollfd one = polled[i];
+        if (ew_is_outside(one.fd))
+            one.fd = -1; // see ew_poll_is_true
+        ew_input(EW_INPUT_READY, &one, sizeof one, sizeof one);
+        polled[i].revents = one.revents;
+    }
+}
+
+bool ew_poll_is_true(const struct pollfd *told) {
+    struct pollfd now = {told->fd, told->events, 0};
+    return !told->revents || told->fd < 0 || ew_is_outside(told->fd) ||
+           (raw3(SYS_poll, (long)&now, 1, 0) > 0 && now.revents & told->revents);
+}
+
 long ew_look_at(struct pollfd *polled, nfds_t count, bool outside) {
     if (!outside)
         return raw3(SYS_poll, (long)polled, (long)count, 0);
     long ready = ew_input_call(SYS_poll, (long)polled, (long)count, 0, 0, 0, 0);
     if (ready > 0)
-        ew_input(EW_INPUT_READY, polled, count * sizeof *polled, count * sizeof *polled);
+        take_ready(polled, count);
     ew_pace();
     return ready;
 }
@@ -81,7 +98,7 @@ static bool is_too_many(nfds_t count) {
 uint64_t ew_poll_begin(const sigset_t *mask) {
     uint64_t before = ew_self->life.mask;
     ew_testcancel();
-    ew_point(EW_WHY_SYNC);
+    ew_point_asking(-1);
     ew_release_held();
     ew_self->life.interrupted = EW_UNDISTURBED;
     if (mask) {

@@ -6,6 +6,7 @@
 #include "descriptors.h"
 
 #include <signal.h>
+#include <sys/epoll.h>
 
 // poll(2) that does not wait; a question to the outside when `outside`.
 long ew_look_at(struct pollfd *polled, nfds_t count, bool outside);
@@ -16,5 +17,9 @@ int64_t ew_poll_length(int milliseconds); // in nanoseconds; EW_NEVER: for ever
 // cancellation and decision point, and returns the mask to go back to.
 uint64_t ew_poll_begin(const sigset_t *mask);
 void ew_poll_end(uint64_t mask);
+
+// Whether what another run was told of a descriptor is so now too, unless it leads outside.
+bool ew_poll_is_true(const struct pollfd *told);
+bool ew_epoll_is_true(const struct epoll_event *told); // as it was noted
 
 #endif

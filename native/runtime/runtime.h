@@ -149,6 +149,12 @@ void ew_point_at(enum ew_why why, unsigned op, const volatile void *object, size
 static inline void ew_point(enum ew_why why) {
     ew_point_at(why, 0, NULL, 0);
 }
+// One before a call that the outside may answer, on this descriptor or, -1, on several.
+static inline void ew_point_asking(int descriptor) {
+    ew_self->life.asked = (struct ew_asked){true, descriptor};
+    ew_point(EW_WHY_SYNC);
+    ew_self->life.asked.is = false;
+}
 
 // Blocks the running thread until somebody wakes the object or the deadline passes. Other threads
 // run meanwhile; the caller checks again what it waited for. Handlers of signals run in here, and
@@ -198,6 +204,7 @@ struct ew_thread *ew_thread_at(uint32_t index);
 struct ew_thread *const *ew_threads(void); // the same, all at once
 struct ew_thread *const *ew_ready(uint32_t *count);
 struct ew_thread *ew_thread_with(uint32_t id); // or NULL
+bool ew_thread_was(uint32_t id);               // there, or is
 void ew_thread_add(struct ew_thread *thread);  // gives it its id and makes it ready
 void ew_thread_forget(struct ew_thread *thread);
 void ew_scheduler_forked(void); // in the child: the running thread is the only one
@@ -243,9 +250,11 @@ enum ew_woken ew_wait_within(struct pollfd *descriptors, uint32_t count, int64_t
 void ew_release_held(void);
 bool ew_descriptors_waited_for(void);
 bool ew_outside_waited_for(void);
+bool ew_waits_outside(const struct ew_thread *thread);
 bool ew_only_signals_waited_for(void); // of the outside
 // Lets those go on whose descriptors are ready; waits at most so long for one (-1: for ever).
 bool ew_look_outside(int64_t nanoseconds);
+bool ew_outside_is_due(void); // in a replay: something that it did at this step is still to come
 // After anything that may have made a descriptor within ready.
 bool ew_look_within(void);
 void ew_outside_forked(void);

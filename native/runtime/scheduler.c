@@ -9,6 +9,7 @@
 #include "races.h"
 #include "runtime.h"
 #include "schedule.h"
+#include "script.h"
 #include "threads.h"
 #include "timers.h"
 
@@ -64,6 +65,10 @@ struct ew_thread *const *ew_ready(uint32_t *count) {
 
 struct ew_thread *ew_thread_with(uint32_t id) {
     return id < numbers_used ? numbered[id] : NULL;
+}
+
+bool ew_thread_was(uint32_t id) {
+    return id < numbers_used;
 }
 
 void ew_make_ready(struct ew_thread *thread) {
@@ -309,6 +314,8 @@ static EW_COLD void idle(void) {
         if (seen)
             return;
     }
+    if (due == EW_NEVER && outside && ew_scripted && ew_script_may_go_on())
+        ew_script_over();
     if (due == EW_NEVER)
         deadlock();
     ew_clock_jump(due);

@@ -5,6 +5,7 @@
 #include "family_memory.h"
 #include "input.h"
 #include "schedule.h"
+#include "script.h"
 #include "sync.h"
 
 #include <fcntl.h>
@@ -65,9 +66,10 @@ static void take_turn_again(uint64_t turn, ew_elsewhere_attempt *attempt, void *
 }
 
 bool ew_try_elsewhere(ew_elsewhere_attempt *attempt, void *argument) {
-    long turn = ew_replaying ? 0 : take_turn(attempt, argument);
-    ew_input(EW_INPUT_RESULT, &turn, sizeof turn, sizeof turn);
-    if (ew_replaying && turn)
+    bool again = ew_replaying && !ew_scripted;
+    long turn = again ? 0 : take_turn(attempt, argument);
+    ew_input_turn(&turn);
+    if (again && turn)
         take_turn_again((uint64_t)turn, attempt, argument);
     return turn != 0;
 }

@@ -85,8 +85,11 @@ static ssize_t write_again(FILE *stream, const void *data, ssize_t size) {
 static ssize_t stream_write(FILE *stream, const void *data, ssize_t size) {
     if (ew_running && !leaving)
         ew_testcancel();
-    if (where(stream, true) != ELSEWHERE)
+    if (where(stream, true) != ELSEWHERE) {
+        if (ew_running && !leaving)
+            ew_input_heard(SYS_write, stream->_fileno);
         return (ew_replaying ? write_again : libc_write)(stream, data, size);
+    }
     BUSY(stream);
     ssize_t done = 0;
     while (done < size) {
@@ -106,6 +109,8 @@ static ssize_t stream_write(FILE *stream, const void *data, ssize_t size) {
 static int stream_close(FILE *stream) {
     if (!ew_running)
         return libc_close(stream);
+    if (ew_talks && ew_is_outside(stream->_fileno))
+        ew_input_heard(SYS_close, stream->_fileno);
     ew_numbers_closed((unsigned)stream->_fileno, (unsigned)stream->_fileno);
     ew_closing((unsigned)stream->_fileno, (unsigned)stream->_fileno);
     int result = libc_close(stream);

@@ -69,6 +69,7 @@ void ew_cancel_if_anywhere(void); // acts on an asynchronous cancellation
 // --- signals.c and delivery.c
 EW_DATA volatile bool ew_signal_arrived; // the kernel has handed us one that nobody has looked at
 void ew_take_arrivals(void);             // gives those to threads, and wakes them
+void ew_signal_come(void);               // the next one that the recording has: see script.h
 // Whether a signal from outside could free somebody: its handler may post a semaphore or write to
 // a pipe for who waits for that, or end the wait. It may not unlock a mutex.
 bool ew_handles_signals(void); // which somebody else could send

@@ -22,7 +22,7 @@ void ew_transfer_begin(struct ew_transfer *transfer, int fd, short events, bool 
     if (!ew_running)
         return;
     ew_testcancel();
-    ew_point(EW_WHY_SYNC);
+    ew_point_asking(fd);
     ew_release_held(); // of a call that a handler jumped out of
     ew_self->life.interrupted = EW_UNDISTURBED;
     transfer->outside = ew_look_where(fd, &transfer->status);

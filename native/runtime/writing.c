@@ -117,6 +117,8 @@ static long attempt(struct ew_transfer *transfer, void *argument) {
         count = ew_window(parts, count, progress->done, room, window, PIECES);
         parts = window;
     }
+    if (transfer->output)
+        ew_input_heard(SYS_write, transfer->fd);
     long done = call(transfer, writing, parts, count, !progress->done);
     if (transfer->outside && ew_replaying && done > 0 &&
         (ew_is_output(&transfer->status) || ew_was_made(&transfer->status)))

@@ -1,26 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Classes of races in small programs, held against all schedules that these programs have."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-from tests.corpus.checked import addresses_as_before
+from tests.judge.bench import Bench, bench
 from tests.judge.truth import truth_of
 
-from eitherway.detect import detect_all
-from eitherway.find.confirm import ACCESSES, Tracer
-from eitherway.find.judged import Judge
-from eitherway.model.finding import Finding
-from eitherway.model.words import Class, Kind
-from eitherway.sandbox.box import Sandbox
-from eitherway.worlds.threads.course import Plan
-from eitherway.worlds.threads.explorer import Explorer
-from eitherway.worlds.threads.launch import Launch, fix_addresses
+from eitherway.model.words import Class
 from eitherway.worlds.threads.run import Ran
-from eitherway.worlds.threads.trace_request import Depth, TraceRequest
 
 SEEDS = range(6)
 BOUNDS = range(2)  # preemptions: all of these need but one
@@ -40,35 +28,7 @@ CLASSES = {
 }
 
 
-class Bench(NamedTuple):
-    """What is needed to run a program many ways."""
-
-    explorer: Explorer
-    tracer: Tracer
-    judge: Judge
-
-
-@contextmanager
-def bench(program: str, mode: str) -> Iterator[Bench]:
-    launch = Launch.here([program, mode])
-    with Sandbox(require=()) as box, Explorer(launch, box, plan=Plan(timeout=30)) as explorer:
-        tracer = Tracer(explorer, fixed=True)
-        yield Bench(explorer, tracer, Judge(explorer, fixed=True, isolation=""))
-
-
-@pytest.fixture(autouse=True)
-def _fixed() -> Iterator[None]:
-    with addresses_as_before():
-        if not fix_addresses():
-            pytest.skip("addresses cannot be fixed on this machine")
-        yield
-
-
-def found_in(bench: Bench, ran: Ran) -> dict[str, Finding]:
-    """Data races of one run, by id."""
-    traced = bench.tracer.trace(ran, TraceRequest(Depth.VALUES))
-    findings = traced.findings(detect_all(traced.trace, ACCESSES))
-    return {finding.id: finding for finding in findings if finding.kind is Kind.DATA_RACE}
+pytestmark = pytest.mark.usefixtures("fixed")
 
 
 def classes_of(bench: Bench, folder: Path) -> set[tuple[str, Class]]:
@@ -82,7 +42,7 @@ def classes_of(bench: Bench, folder: Path) -> set[tuple[str, Class]]:
     classes = set()
     for seed in SEEDS:
         ran = bench.explorer.run(seed=seed, detect=True)
-        for finding in found_in(bench, ran).values():
+        for finding in bench.races_in(ran).values():
             judged = bench.judge.judged(finding, ran, keep)
             classes.add((judged.operations[0].variable, judged.klass))
     for ran in kept:
@@ -92,7 +52,7 @@ def classes_of(bench: Bench, folder: Path) -> set[tuple[str, Class]]:
 
 @pytest.mark.parametrize("mode", CLASSES)
 def test_classes_agree_with_all_schedules(consequences: str, mode: str, tmp_path: Path) -> None:
-    with bench(consequences, mode) as made:
+    with bench([consequences, mode]) as made:
         assert classes_of(made, tmp_path) == set(CLASSES[mode].items())
         worst = max(CLASSES[mode].values(), key=lambda klass: klass.weight)
         assert truth_of(made.explorer, made.tracer, BOUNDS) is worst
@@ -107,9 +67,9 @@ def test_a_finding_says_what_both_orders_do_and_how_to_see_it(
         kept.append(ran)
         return tmp_path / f"run-{len(kept)}"
 
-    with bench(consequences, "order_assumed") as made:
+    with bench([consequences, "order_assumed"]) as made:
         ran = made.explorer.run(seed=0, detect=True)
-        (finding,) = found_in(made, ran).values()
+        (finding,) = made.races_in(ran).values()
         judged = made.judge.judged(finding, ran, keep)
     assert judged.id == finding.id
     assert "killed by SIGSEGV" in judged.consequence
@@ -120,10 +80,10 @@ def test_a_finding_says_what_both_orders_do_and_how_to_see_it(
 
 
 def test_what_the_run_does_not_show_is_inconclusive(consequences: str, tmp_path: Path) -> None:
-    with bench(consequences, "lost_update") as made:
+    with bench([consequences, "lost_update"]) as made:
         ran = made.explorer.run(seed=0, detect=True)
-        (finding,) = found_in(made, ran).values()
-    with bench(consequences, "redundant") as made:
+        (finding,) = made.races_in(ran).values()
+    with bench([consequences, "redundant"]) as made:
         other = made.explorer.run(seed=0, detect=True)
         judged = made.judge.judged(finding, other, lambda _: tmp_path)
     assert judged.klass is Class.INCONCLUSIVE

@@ -11,6 +11,7 @@
 #include "../input.h"
 #include "../patience.h"
 #include "../schedule.h"
+#include "../script.h"
 #include "policy.h"
 
 static enum { FOLLOW, GO_FIRST, DRIVE, RELEASE, GO_ON } phase;
@@ -93,13 +94,37 @@ static bool pass(const struct ew_decision *decision) {
     return is_own_point(decision) && changes(ew_self, ++own_points[ew_self->id]);
 }
 
+// Of those that need not wait until the outside has heard more; EW_DECIDE_AGAIN: all do.
+static uint32_t highest(const struct ew_decision *decision) {
+    uint32_t best = EW_DECIDE_AGAIN;
+    for (uint32_t i = 0; i < decision->count; i++)
+        if (!ew_script_holds(decision->ready[i]) &&
+            (best == EW_DECIDE_AGAIN ||
+             decision->ready[i]->priority > decision->ready[best]->priority))
+            best = i;
+    return best;
+}
+
+// Whether the outside does something before anything is due.
+static bool outside_acts(void) {
+    int64_t due = ew_due_while_idle(), left = due == EW_NEVER ? -1 : due - ew_elapsed();
+    return ew_look_outside(due != EW_NEVER && left < 0 ? 0 : left);
+}
+
+// Nobody is to go on: what else may happen.
+static uint32_t wait(const struct ew_decision *decision) {
+    if (outside_acts())
+        return EW_DECIDE_AGAIN;
+    return ew_due_while_idle() != EW_NEVER ? EW_TIME_PASSES : ew_highest(decision);
+}
+
 // When the two are turned round, the first thread has its access still to make when it is its turn,
 // and comes to its next point by that. Otherwise it stands there already: then that turn is over.
 static uint32_t after_a_turn(const struct ew_decision *decision, struct ew_thread *first) {
     ahead = false;
     own_points[first->id]++;
     first->priority = current(first);
-    return ew_highest(decision);
+    return highest(decision); // itself at least
 }
 
 static uint32_t go_on(const struct ew_decision *decision) {
@@ -108,7 +133,9 @@ static uint32_t go_on(const struct ew_decision *decision) {
             decision->ready[i]->priority = current(decision->ready[i]);
     if (ew_seems_to_wait(decision))
         ew_self->priority = --lowest;
-    uint32_t best = ew_highest(decision);
+    uint32_t best = highest(decision);
+    if (best == EW_DECIDE_AGAIN)
+        return wait(decision);
     bool over = ahead && decision->ready[best]->id == wish.first;
     return over ? after_a_turn(decision, decision->ready[best]) : best;
 }
@@ -138,7 +165,7 @@ static struct ew_thread *driver(const struct ew_decision *decision, bool waits) 
     struct ew_thread *best = NULL;
     for (uint32_t i = 0; i < decision->count; i++) {
         struct ew_thread *thread = decision->ready[i];
-        if (thread->id == wish.first)
+        if (thread->id == wish.first || ew_script_holds(thread))
             continue;
         if (thread->id == wish.second && !waits)
             return thread;
@@ -163,9 +190,12 @@ static enum ew_pair_end obstacle(const struct ew_thread *next) {
     second_was_there |= second != NULL;
     if (second ? second->state == EW_ENDED : second_was_there)
         return EW_PAIR_ENDED;
+    bool stalled = ew_script_is_stalled();
     if (ew_steps - driven_from > wish.patience)
-        return EW_PAIR_WAITS;
-    return next || ew_due_while_idle() != EW_NEVER ? EW_PAIR_HELD : EW_PAIR_BLOCKED;
+        return stalled ? EW_PAIR_UNKNOWN : EW_PAIR_WAITS;
+    if (next || ew_due_while_idle() != EW_NEVER)
+        return EW_PAIR_HELD;
+    return stalled ? EW_PAIR_UNKNOWN : EW_PAIR_BLOCKED;
 }
 
 // With most seeds the others go on too, now and then: the second thread may need what they do.
@@ -176,6 +206,8 @@ static bool lets_others(const struct ew_decision *decision) {
 
 static uint32_t drive(const struct ew_decision *decision) {
     struct ew_thread *next = driver(decision, lets_others(decision));
+    if (!next && outside_acts())
+        return EW_DECIDE_AGAIN;
     enum ew_pair_end why_not = obstacle(next);
     if (why_not != EW_PAIR_HELD) {
         ew_guide_pair_is(why_not);

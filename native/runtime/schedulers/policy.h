@@ -41,13 +41,14 @@ struct ew_decision {
 EW_DATA bool ew_branch_listens;
 void ew_branch_hear(unsigned op, const void *object, size_t size);
 
-#define EW_TIME_PASSES UINT32_MAX // nobody yet: time passes until something is due
+#define EW_TIME_PASSES UINT32_MAX        // nobody yet: time passes until something is due
+#define EW_DECIDE_AGAIN (UINT32_MAX - 1) // the outside has done something: others may be ready
 
 struct ew_policy {
     const char *name;
     void (*start)(uint64_t seed, const struct ew_tuning *tuning);
-    // Index into decision->ready, or EW_TIME_PASSES. What each of the threads is going to do is in
-    // its `about`; their `priority` is the policy's own, and 0 in a new thread.
+    // Index into decision->ready, EW_TIME_PASSES or EW_DECIDE_AGAIN. What each of the threads is
+    // going to do is in its `about`; their `priority` is the policy's own, and 0 in a new thread.
     uint32_t (*next)(const struct ew_decision *decision);
     // One of `count` things that are not threads to run: which waiter a signal wakes.
     uint32_t (*pick)(uint32_t count);

@@ -17,7 +17,14 @@ static const struct ew_schedule_switch *due(uint32_t kind) {
     return next;
 }
 
+// Only of a branch: see drive there.
+static bool looks_outside(void) {
+    return ew_outside_is_due() && ew_look_outside(0);
+}
+
 static uint32_t next(const struct ew_decision *decision) {
+    if (looks_outside())
+        return EW_DECIDE_AGAIN;
     if (due(EW_SWITCH_TIME))
         return EW_TIME_PASSES;
     if (due(EW_SWITCH_CIRCLE))

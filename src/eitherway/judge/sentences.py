@@ -50,4 +50,5 @@ _WORDS = {
     Ending.DEADLOCK: "no thread of the program can go on",
     Ending.HANG: "the program goes round in circles and never ends",
     Ending.BUDGET: "the program had to be stopped",
+    Ending.BEYOND: "the program goes where the recording does not lead",
 }

@@ -57,11 +57,11 @@ class Trial:
     @property
     def doubt(self) -> str:
         """Why it says nothing; nothing when it does."""
-        outcomes = [arm for arm in (self.flip, self.control, self.prefix) if arm is not None]
-        if any(outcome.ending is Ending.BUDGET for outcome in outcomes):
-            return "a branch did not come to its end in time"
-        if any(outcome.forced is Forced.NOT_REACHED for outcome in outcomes):
-            return "the recorded run could not be followed to the two accesses"
+        for outcome in (self.flip, self.control, self.prefix):
+            if outcome and (words := _SAYS_NOTHING.get(outcome.ending, "")):
+                return words
+            if outcome and (words := _NOT_FORCED.get(outcome.forced, "")):
+                return words
         if self.differs:
             return "" if self._is_recorded() else _OTHERWISE
         return _ALIKE if self.fails_alike else ""
@@ -74,6 +74,15 @@ class Trial:
         return ends_otherwise or _writes_alike(self.control, self.prefix)
 
 
+_SAYS_NOTHING = {
+    Ending.BUDGET: "a branch did not come to its end in time",
+    Ending.BEYOND: "a branch asks the outside for something that the recording does not have",
+}
+_NOT_FORCED = {
+    Forced.NOT_REACHED: "the recorded run could not be followed to the two accesses",
+    Forced.UNKNOWN: "what the second thread waits for may come from outside only when the first "
+    "has told it more",
+}
 _ALIKE = "the program fails in the same way in both orders"
 _OTHERWISE = "what the program does differs with the recorded order of the two as well"
 

@@ -15,6 +15,7 @@ class Ending(StrEnum):
     DEADLOCK = "deadlock"
     HANG = "hang"
     BUDGET = "budget"  # we stopped it; says nothing about the program
+    BEYOND = "beyond"  # it asked the outside for what no recording knows; nor does this
 
 
 def signal_name(number: int) -> str:
@@ -32,6 +33,7 @@ class Forced(StrEnum):
     BLOCKED = "blocked"  # the second actor cannot go on before the first operation has happened
     ENDED = "ended"  # without the first operation the second actor comes to its end without its own
     WAITS = "waits"  # the second actor looks again and again for what the first has yet to do
+    UNKNOWN = "unknown"  # what it waits for may come only when the outside has heard more
     NOT_REACHED = "not reached"  # the branch never came to the two
 
 

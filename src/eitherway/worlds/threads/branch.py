@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Branches of a recorded run: two accesses that race, in the order that is asked for, and on.
 
-The run is done again up to the first of the two. From there on nothing is given any more: what the
-program asks of the outside is real.
+The run is done again up to the first of the two. From there on each thread still gets from outside
+what it got in the recording, as long as it asks for the same.
 """
 
 from collections.abc import Container
@@ -18,11 +18,10 @@ from eitherway.worlds.threads.course import Ended
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.family import FoundKind
-from eitherway.worlds.threads.guide import Guidance, PairEnd
+from eitherway.worlds.threads.guide import End, Guidance, PairEnd
 from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.policies import BRANCH
 from eitherway.worlds.threads.run import Ran
-from eitherway.worlds.threads.schedule import SwitchKind
 
 _ARMS = {Arm.FLIP: 1, Arm.CONTROL: 2, Arm.PREFIX: 3}
 _PATIENCE = 5  # times as many steps as the run had, until the second access must have come
@@ -129,16 +128,9 @@ class Branches:
         )
 
 
-_OUTSIDE = (SwitchKind.OUTSIDE, SwitchKind.WAITED, SwitchKind.SIGNAL)
-
-
 def why_not(ran: Ran) -> str:
     """Why no branch can be made of a run; nothing when one can."""
-    if len(ran.members) != 1:
-        return "it has several processes"
-    if bool(np.isin(ran.schedule.switches["kind"], _OUTSIDE).any()):
-        return "it waits for the outside, which a branch would have to wait for anew"
-    return ""
+    return "" if len(ran.members) == 1 else "it has several processes"
 
 
 # --- what it did
@@ -150,6 +142,7 @@ _FORCED = {
     PairEnd.BLOCKED: Forced.BLOCKED,
     PairEnd.ENDED: Forced.ENDED,
     PairEnd.WAITS: Forced.WAITS,
+    PairEnd.UNKNOWN: Forced.UNKNOWN,
 }
 
 
@@ -187,6 +180,8 @@ def _ending(ran: Ran, kinds: Container[int]) -> tuple[Ending, int]:
     for kind, ending in _ENDS.items():
         if kind in kinds:
             return ending, 0
+    if ran.shown.end is End.BEYOND:
+        return Ending.BEYOND, 0
     if ran.course.ended is not Ended.ITSELF or ran.schedule.diverged_at:
         return Ending.BUDGET, 0
     return (Ending.SIGNAL, -ran.status) if ran.status < 0 else (Ending.EXIT, ran.status)

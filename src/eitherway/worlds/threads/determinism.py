@@ -45,7 +45,16 @@ _SWITCHES = {
     SwitchKind.TIME: "time passes until something is due",
     SwitchKind.CIRCLE: "thread {} is where it was before, and so is all else",
 }
-_INPUTS = ("", "the clocks at the start", "readiness of descriptors", "a call's result", "data")
+_INPUTS = {
+    inputs.START: "the clocks at the start",
+    inputs.FromOutside.READY: "readiness of descriptors",
+    inputs.FromOutside.RESULT: "a call's result",
+    inputs.FromOutside.DATA: "data",
+    inputs.FromOutside.SIGNAL: "a signal",
+    inputs.FromOutside.TURN: "a turn among processes",
+    inputs.PASSED: "time that passed",
+    inputs.WAITED: "the end of a wait",
+}
 
 
 class Kind(StrEnum):
@@ -214,8 +223,8 @@ def _item(item: inputs.Item | None) -> str:
     if item is None:
         return "not there"
     kind, thread, data = item
-    name = _INPUTS[kind] if kind < len(_INPUTS) else f"what the program says of itself ({kind})"
-    name = "time that passed" if kind == inputs.PASSED else name
+    own = f"what the program says of itself ({kind})"
+    name = _INPUTS.get(kind & inputs.KIND, own)
     return f"{name} for thread {thread}, {len(data)} bytes {data[:8].hex()}"
 
 

@@ -39,11 +39,12 @@ NO_PAIRS: Table = np.zeros(0, dtype="<u8")
 
 
 class End(IntEnum):
-    """How a run ended that was given choices."""
+    """How a run ended that was given choices, or that left a recording half-way."""
 
     ITSELF = 0
     CUT_OFF = 1  # it came to more decisions than the limit
     REFUSED = 2  # a choice could not be taken
+    BEYOND = 3  # it asked the outside for what the recording does not have
 
 
 class PairEnd(IntEnum):
@@ -55,6 +56,7 @@ class PairEnd(IntEnum):
     BLOCKED = 3  # the second thread cannot go on while the first is held
     ENDED = 4  # the second thread ended without its access
     WAITS = 5  # the second thread did not come to its access
+    UNKNOWN = 6  # it may wait for what comes from outside only when the first has told it more
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ class FromOutside(IntEnum):
     READY = 2
     RESULT = 3
     DATA = 4
+    SIGNAL = 11
+    TURN = 12
 
 
 class Said(IntEnum):
@@ -30,6 +32,8 @@ class Said(IntEnum):
 
 START = 1  # clocks and random numbers
 PASSED = 9  # time, beside the outside
+WAITED = 10  # until a thread waited for the outside no more
+KIND = 0xFFFF  # of the kind of an item; above it is what was asked
 _CLOCKS = struct.Struct("<4q")  # real and monotonic, each in seconds and nanoseconds
 
 
@@ -54,7 +58,7 @@ def packed(items: Iterable[Item]) -> bytes:
 
 def from_outside(packed: bytes) -> Iterator[Item]:
     """What the program asked for."""
-    return (item for item in items(packed) if item[0] in _FROM_OUTSIDE)
+    return (item for item in items(packed) if item[0] & KIND in _FROM_OUTSIDE)
 
 
 _FROM_OUTSIDE = frozenset(FromOutside)

@@ -85,7 +85,7 @@ def load(recording: Recording) -> Recorded:
     to follow one is to start what it names.
     """
     items = list(recording.inputs())
-    parts = {item.kind: item.data for item in items if item.kind >= _Kind.FACTS}
+    parts = {item.kind: item.data for item in items if item.kind in _KINDS}
     try:
         told = _FACTS(json.loads(parts[_Kind.FACTS]))
         environment = dict(told["environment"])
@@ -182,6 +182,9 @@ class _Kind(IntEnum):
     OUT = 258  # the beginning of what it wrote
     ERR = 259
     HOME = 260  # the directory it was made in, as the file system knows it
+
+
+_KINDS = frozenset(int(kind) for kind in _Kind)
 
 
 def _pair(value: object) -> tuple[str, str]:
@@ -322,5 +325,5 @@ def _switches(choices: Table) -> Table:
 
 def _packed(items: Iterable[Input]) -> bytes:
     return inputs.packed(
-        (item.kind, item.actor, item.data) for item in items if item.kind < _Kind.FACTS
+        (item.kind, item.actor, item.data) for item in items if item.kind not in _KINDS
     )

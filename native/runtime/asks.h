@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program asks of the outside, in a few bits: so that one question is not taken for another.
+#ifndef EITHERWAY_ASKS_H
+#define EITHERWAY_ASKS_H
+
+#include "runtime.h"
+
+//   15 14 13 12     0
+//  +--+--+--+--------+
+//  |h |t |l | hash   |  h: the outside hears of it
+//  +--+--+--+--------+  t: the answer may depend on what the outside has heard
+//                       l: 0 is the answer that nothing has come
+#define EW_ASK_HEARD 0x8000u
+#define EW_ASK_TAKES 0x4000u
+#define EW_ASK_LOOKS 0x2000u
+
+// A system call with its first arguments; never 0.
+uint32_t ew_ask(long number, long a, long b);
+
+// How many bytes a call of the kind of write is to send; -1: it is none.
+long ew_ask_sends(long number, long b, long c);
+
+#endif

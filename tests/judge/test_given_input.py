@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What came from outside comes again in a branch, to whom it came, and not before its cause."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from tests.judge.bench import bench
+from tests.judge.conftest import Program
+
+from eitherway.model.finding import Finding
+from eitherway.model.words import Class
+from eitherway.worlds.threads import ready
+from eitherway.worlds.threads.course import Plan
+from eitherway.worlds.threads.driver import Driver
+from eitherway.worlds.threads.run import Ran
+
+pytestmark = pytest.mark.usefixtures("fixed")
+
+CONNECTS = """
+import socket
+one, other = (socket.create_connection(("127.0.0.1", 7), 20) for _ in range(2))
+"""
+IN_TURN = CONNECTS + "for s in (one, other): s.sendall(b'x'); assert s.recv(1) == b'x'"
+AT_ONCE = CONNECTS + "for s in (one, other): s.sendall(b'x')\nfor s in (one, other): s.recv(1)"
+SEEDS = range(4)
+
+
+def judged(command: list[str], plan: Plan, folder: Path) -> list[Finding]:
+    """The races of a few schedules; what shows them is done again to the bit."""
+    kept: list[Ran] = []
+
+    def keep(ran: Ran) -> Path:
+        kept.append(ran)
+        return folder / f"run-{len(kept)}"
+
+    with bench(command, plan) as made:
+        runs = [made.explorer.run(seed=seed, detect=True) for seed in SEEDS]
+        findings = [
+            made.judge.judged(finding, ran, keep)
+            for ran in runs
+            for finding in made.races_in(ran).values()
+        ]
+        for ran in kept:
+            assert not made.explorer.run(replay=ran).differences(ran)
+    return findings
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        ("same_numbers", Class.K_WITNESS_HARMLESS),
+        ("numbers_and_count", Class.OUTPUT_DIFFERS),
+    ],
+)
+def test_each_thread_gets_what_it_got(
+    program: Program, mode: str, expected: Class, tmp_path: Path
+) -> None:
+    findings = judged([program("outside"), mode], Plan(timeout=30), tmp_path)
+    assert findings
+    assert {finding.klass for finding in findings} == {expected}
+
+
+def test_what_nobody_has_recorded_is_inconclusive(program: Program, tmp_path: Path) -> None:
+    findings = judged([program("outside"), "draws_more"], Plan(timeout=30), tmp_path)
+    reasons = {(finding.klass, finding.reason) for finding in findings}
+    asked = "a branch asks the outside for something that the recording does not have"
+    assert (Class.INCONCLUSIVE, asked) in reasons
+
+
+def driven(client: str) -> Plan:
+    return Plan(timeout=30, driver=Driver((sys.executable, "-c", client), ready.Port(7), None))
+
+
+def test_requests_that_come_at_once_may_be_served_in_any_order(
+    program: Program, tmp_path: Path
+) -> None:
+    findings = judged([program("serves"), "7", "waits"], driven(AT_ONCE), tmp_path)
+    told = {(finding.klass, finding.reason) for finding in findings}
+    assert (Class.OUTPUT_DIFFERS, "") in told
+    others = told - {(Class.OUTPUT_DIFFERS, "")}  # where one was answered before the other was read
+    assert all(klass is Class.INCONCLUSIVE and "outside" in why for klass, why in others)
+
+
+def test_a_request_does_not_come_before_the_answer_that_it_followed(
+    program: Program, tmp_path: Path
+) -> None:
+    findings = judged([program("serves"), "7"], driven(IN_TURN), tmp_path)
+    assert findings
+    told = {(finding.klass, finding.reason) for finding in findings}
+    assert {klass for klass, _ in told} == {Class.INCONCLUSIVE}
+    assert all("outside" in reason for _, reason in told)
