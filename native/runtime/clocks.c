@@ -35,6 +35,8 @@ void ew_clocks_switched(void) {
 static uint32_t next_block = 1; // segment 0 is before everything
 static void forget_history(void);
 
+#define BLOCKS (EW_SEGMENTS >> EW_BLOCK_BITS)
+
 static void take_block(struct ew_times *mine) {
     ew_slot_of[next_block] = mine->slot;
     thread_of[next_block] = mine->thread;
@@ -44,7 +46,7 @@ static void take_block(struct ew_times *mine) {
 static void begin_segment(void) {
     struct ew_times *mine = times();
     if ((++mine->segment & ((1u << EW_BLOCK_BITS) - 1)) == 0) {
-        if (UNLIKELY(next_block == EW_SEGMENTS >> EW_BLOCK_BITS)) {
+        if (UNLIKELY(next_block == BLOCKS)) {
             forget_history();
             return;
         }
@@ -102,6 +104,8 @@ static void make_places(void) {
 static void give_clock(struct ew_thread *thread, const struct ew_vector *creator) {
     struct ew_times *mine = &thread->times;
     uint32_t had = slots;
+    if (UNLIKELY(next_block == BLOCKS))
+        forget_history();
     mine->thread = thread->id;
     mine->slot = take_slot(creator);
     ew_vector_copy(&mine->clock, creator);
@@ -204,17 +208,39 @@ static bool releases(int order) {
     return order >= __ATOMIC_RELEASE;
 }
 
-// A store begins a new release sequence, a read-modify-write goes on with the one it finds. What a
-// relaxed one releases is what was known at the last fence.
+// A store goes on with the release sequences of its own thread, and ends those of all others.
+static void store(struct ew_sync_object *object, const struct ew_vector *what) {
+    uint32_t me = times()->thread + 1;
+    if (object->stored_by != me)
+        ew_vector_drop(&object->released);
+    else if (object->mixed)
+        ew_vector_copy(&object->released, object->own);
+    ew_vector_drop(&object->own);
+    object->mixed = false;
+    ew_vector_join(&object->released, what);
+    object->stored_by = me;
+}
+
+// A read-modify-write goes on with all.
+static void update(struct ew_sync_object *object, const struct ew_vector *what) {
+    bool mine = object->stored_by == times()->thread + 1;
+    if (!mine && what && object->stored_by && !object->mixed) {
+        ew_vector_copy(&object->own, object->released);
+        object->mixed = true;
+    } else if (mine && object->mixed) {
+        ew_vector_join(&object->own, what);
+    }
+    ew_vector_join(&object->released, what);
+}
+
+// What a relaxed operation releases is what was known at the last fence.
 void ew_clocks_release(unsigned op, const void *address, int order) {
     if (op == EW_OP_LOAD)
         return;
     const struct ew_vector *what = releases(order) ? times()->clock : times()->fenced;
     struct ew_sync_object *object = what ? ew_object_at(address) : ew_object_if_any(address);
-    if (object && op == EW_OP_STORE)
-        ew_vector_copy(&object->released, what);
-    else if (object)
-        ew_vector_join(&object->released, what);
+    if (object)
+        (op == EW_OP_STORE ? store : update)(object, what);
     if (releases(order))
         begin_segment();
 }
@@ -259,6 +285,7 @@ static void begin_again(struct ew_thread *thread) {
 }
 
 static EW_COLD void forget_history(void) {
+    last_is_wake = false; // it knew what is forgotten
     ew_family_forgot();
     ew_shadow_forget();
     ew_objects_forget();
@@ -278,10 +305,7 @@ void ew_clocks_start(void) {
     show();
 }
 
-// The others are gone, and their slots with them.
+// The others are gone, but not what they did before, nor what they released by then.
 void ew_clocks_forked(void) {
-    if (!times()->clock)
-        return;
     last_is_wake = false;
-    ew_objects_forget();
 }

@@ -60,6 +60,9 @@ static bool end(struct ew_sync_object *object) {
     ew_vector_drop(&object->released);
     ew_vector_drop(&object->shared);
     ew_vector_drop(&object->woken);
+    ew_vector_drop(&object->own);
+    object->stored_by = 0;
+    object->mixed = false;
     return used;
 }
 

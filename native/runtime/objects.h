@@ -13,6 +13,9 @@ struct ew_sync_object {
     struct ew_vector *released; // lock: by the last writer; atomic: by the release sequence
     struct ew_vector *shared;   // lock: by the readers since
     struct ew_vector *woken;    // by all wakes
+    struct ew_vector *own;      // of `released`, if `mixed`: by the last thread that stored
+    uint32_t stored_by;         // its number + 1; 0: nobody has
+    bool mixed;                 // others have released since
     bool used;                  // since its memory came to be
 };
 

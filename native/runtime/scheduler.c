@@ -235,13 +235,19 @@ static void dequeue(struct ew_thread *thread) {
     thread->waits_for = NULL;
 }
 
+// A wait that is told says what ended it; of the others, such as for a descriptor, nobody is told.
+static void note_wake(struct ew_thread *thread, bool timed_out) {
+    bool told = !timed_out && thread->wants.op == EW_OP_WAIT;
+    thread->woken_by = ew_tracing && told ? ew_trace_position() : UINT32_MAX;
+    if (ew_detecting && told)
+        ew_clocks_woken(thread);
+}
+
 static void end_wait(struct ew_thread *thread, bool timed_out, bool woken) {
     dequeue(thread);
     thread->timed_out = timed_out;
     thread->woken = woken;
-    thread->woken_by = ew_tracing && !timed_out ? ew_trace_position() : UINT32_MAX;
-    if (ew_detecting && !timed_out)
-        ew_clocks_woken(thread);
+    note_wake(thread, timed_out);
     if (thread->deadline != EW_NEVER)
         ew_deadlines--;
     ew_make_ready(thread);

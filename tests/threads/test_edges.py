@@ -163,6 +163,33 @@ def test_a_relaxed_store_ends_the_release_sequence() -> None:
     assert run.edges() == set()
 
 
+def test_a_relaxed_store_of_the_same_thread_goes_on_with_it() -> None:
+    """C11 5.1.2.4; C++20 has dropped it."""
+    run = Run()
+    a = run.atomic(0, OpKind.STORE, RELEASE)
+    run.atomic(0, OpKind.STORE, RELAXED)
+    b = run.atomic(1, OpKind.LOAD, ACQUIRE)
+    assert run.edges() == {(a, b)}
+
+
+def test_a_store_goes_on_with_its_own_threads_sequence_alone() -> None:
+    run = Run()
+    a = run.atomic(0, OpKind.STORE, RELEASE)
+    b = run.atomic(2, OpKind.UPDATE, ACQ_REL)
+    run.atomic(0, OpKind.STORE, RELAXED)
+    load = run.atomic(1, OpKind.LOAD, ACQUIRE)
+    assert run.edges() == {(a, b), (a, load)}
+
+
+def test_a_store_of_another_thread_ends_it_for_good() -> None:
+    run = Run()
+    run.atomic(0, OpKind.STORE, RELEASE)
+    run.atomic(2, OpKind.STORE, RELAXED)
+    run.atomic(0, OpKind.STORE, RELAXED)
+    run.atomic(1, OpKind.LOAD, ACQUIRE)
+    assert run.edges() == set()
+
+
 def test_a_relaxed_update_goes_on_with_it() -> None:
     run = Run()
     a = run.atomic(0, OpKind.STORE, RELEASE)

@@ -79,7 +79,7 @@ class _Follow:
         self.locks: defaultdict[int, _Lock] = defaultdict(_Lock)
         self.wakes: defaultdict[int, dict[int, int]] = defaultdict(dict)  # last of each thread
         self.cumulative: set[int] = set()
-        self.heads: defaultdict[int, list[int]] = defaultdict(list)
+        self.sequences: defaultdict[int, _Sequences] = defaultdict(_Sequences)
         self.fences: dict[int, int] = {}  # the last releasing one of each thread
         self.read: defaultdict[int, dict[int, None]] = defaultdict(dict)  # relaxedly, since
 
@@ -135,19 +135,17 @@ class _Follow:
     def _access(self, index: int, row: _Row) -> Sources:
         """An acquiring read follows the releasing writes whose sequence it reads (C11 5.1.2.4).
 
-        A store begins a new sequence; a read-modify-write goes on with the one it finds.
+        What a relaxed one releases is what was known at the last fence.
         """
         op, order, thread = row.op, row.order, row.thread
-        address = row.address
+        sequences = self.sequences[row.address]
         acquires = op != OpKind.STORE and order in _ACQUIRING
-        releases = op != OpKind.LOAD and order in _RELEASING
-        sources = tuple(self.heads[address]) if op != OpKind.STORE else ()
-        if op == OpKind.STORE or (acquires and releases):  # the latter follows the others itself
-            self.heads[address] = []
-        if releases:
-            self.heads[address].append(index)
-        elif op != OpKind.LOAD and thread in self.fences:
-            self.heads[address].append(self.fences[thread])
+        head = index if order in _RELEASING else self.fences.get(thread)
+        sources = tuple(sequences.heads) if op != OpKind.STORE else ()
+        if op == OpKind.STORE:
+            sequences.store(thread, head)
+        elif op != OpKind.LOAD:
+            sequences.update(thread, head, follows_all=acquires and head == index)
         if not acquires:
             self.read[thread].update(dict.fromkeys(sources))
         return iter(sources if acquires else ())
@@ -157,7 +155,7 @@ class _Follow:
         for address in self.places.take(row.address, row.size):
             self.locks.pop(address, None)
             self.wakes.pop(address, None)
-            self.heads.pop(address, None)
+            self.sequences.pop(address, None)
         return iter(())
 
     def _other(self, index: int, row: _Row) -> Sources:
@@ -206,6 +204,32 @@ class _Places:
         for address in taken:
             self.lines[address // self._LINE].remove(address)
         return taken
+
+
+class _Sequences:
+    """Which releases the value of an atomic variable comes from: heads of its release sequences.
+
+    A store goes on with those of its own thread, and ends those of all others (so up to C17 and
+    C++17; in C++20 it ends all). A read-modify-write goes on with all.
+    """
+
+    def __init__(self) -> None:
+        self.heads: dict[int, None] = {}  # a set, in order
+        self._own: dict[int, None] = {}  # those of the thread that stored last
+        self._stored_by: int | None = None
+
+    def store(self, thread: int, head: int | None) -> None:
+        own = self._own if self._stored_by == thread else {}
+        self._own = own if head is None else {**own, head: None}
+        self._stored_by, self.heads = thread, self._own.copy()
+
+    def update(self, thread: int, head: int | None, *, follows_all: bool) -> None:
+        if follows_all:
+            self.heads = {}
+        if head is not None:
+            self.heads[head] = None
+        if head is not None and self._stored_by == thread:
+            self._own[head] = None
 
 
 class _Lock:
