@@ -3,6 +3,7 @@
 //
 // Who waits for a descriptor that another thread closes goes on waiting for what it led to, as the
 // kernel has it.
+#include "channels.h"
 #include "input.h"
 #include "transfer.h"
 
@@ -15,10 +16,11 @@
 #define SYS_close_range 436
 #endif
 
-static void begin(int descriptor) {
+static void begin(int descriptor, const void *pc) {
     ew_point(EW_WHY_SYNC);
     if (ew_talks && ew_is_outside(descriptor))
         ew_input_heard(SYS_close, descriptor);
+    ew_channel_put(descriptor, pc);
     ew_closing((unsigned)descriptor, (unsigned)descriptor);
 }
 
@@ -31,7 +33,7 @@ static void closed(unsigned first, unsigned last) {
 EW_EXPORT int close(int descriptor) {
     if (ew_running) {
         ew_testcancel();
-        begin(descriptor);
+        begin(descriptor, PC);
     }
     long error = raw1(SYS_close, descriptor);
     closed((unsigned)descriptor, (unsigned)descriptor);
@@ -78,13 +80,13 @@ static int copy_onto(int from, int to, long result) {
 
 EW_EXPORT int dup2(int from, int to) {
     if (ew_running && from != to)
-        begin(to);
+        begin(to, PC);
     return copy_onto(from, to, raw3(SYS_dup2, from, to, 0));
 }
 
 EW_EXPORT int dup3(int from, int to, int flags) {
     if (ew_running)
-        begin(to);
+        begin(to, PC);
     return copy_onto(from, to, raw3(SYS_dup3, from, to, flags));
 }
 

@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 
-static long control(int fd, int command, long argument) {
+static long control(int fd, int command, long argument, const void *pc) {
     switch (command) {
     case F_DUPFD:
     case F_DUPFD_CLOEXEC:
@@ -20,7 +20,7 @@ static long control(int fd, int command, long argument) {
     case F_SETLKW:
     case F_OFD_SETLK:
     case F_OFD_SETLKW:
-        return ew_result(ew_file_lock(fd, command, (struct flock *)argument));
+        return ew_result(ew_file_lock(fd, command, (struct flock *)argument, pc));
     default:
         return ew_result(raw3(SYS_fcntl, fd, command, argument));
     }
@@ -31,7 +31,7 @@ EW_EXPORT int fcntl64(int fd, int command, ...) {
     va_start(rest, command);
     long argument = va_arg(rest, long);
     va_end(rest);
-    return (int)control(fd, command, argument);
+    return (int)control(fd, command, argument, PC);
 }
 
 EW_EXPORT int fcntl(int fd, int command, ...) {
@@ -39,7 +39,7 @@ EW_EXPORT int fcntl(int fd, int command, ...) {
     va_start(rest, command);
     long argument = va_arg(rest, long);
     va_end(rest);
-    return (int)control(fd, command, argument);
+    return (int)control(fd, command, argument, PC);
 }
 
 // --- ioctl

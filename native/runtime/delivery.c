@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals on their way: from the kernel or a thread, over the pending ones, to a handler.
+#include "channels.h"
 #include "family.h"
 #include "input.h"
 #include "schedule.h"
@@ -270,6 +271,7 @@ static void deliver(siginfo_t *info) {
         return;
     }
     ucontext_t context;
+    ew_signal_taken(info->si_signo, PC);
     getcontext(&context);
     memcpy(&context.uc_stack, &ew_self->life.other_stack, sizeof context.uc_stack);
     handle(info, &context, false);

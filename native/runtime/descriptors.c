@@ -9,15 +9,17 @@
 struct target {
     dev_t device;
     ino_t inode;
-    bool shared; // another process has it too
+    bool shared;      // another process has it too
+    uint32_t channel; // the same for both ends
 };
 
 static struct target outputs[2]; // where descriptors 1 and 2 led at the start
 static struct target *made;      // pipes and socket pairs that the program made
 static uint32_t made_count, made_room;
 static uint32_t made_shared; // so many of them, the oldest, others have too
-static dev_t telling[2];     // file systems whose files say what the kernel thinks just now
-static bool shared;          // some with another process
+static uint32_t last_channel;
+static dev_t telling[2]; // file systems whose files say what the kernel thinks just now
+static bool shared;      // some with another process
 static uint32_t last_number, shared_numbers; // see below; another process has those up to there too
 
 static bool target_of(int descriptor, struct stat *status) {
@@ -33,7 +35,7 @@ void ew_descriptors_start(void) {
     struct stat status;
     for (int i = 0; i < 2; i++) {
         if (target_of(1 + i, &status))
-            outputs[i] = (struct target){status.st_dev, status.st_ino, false};
+            outputs[i] = (struct target){status.st_dev, status.st_ino, false, 0};
         if (raw3(SYS_stat, (long)paths[i], (long)&status, 0) == 0)
             telling[i] = status.st_dev;
     }
@@ -84,7 +86,7 @@ static void grow(void) {
     made_room = room;
 }
 
-void ew_made_within(int descriptor) {
+static void add_made(int descriptor) {
     struct stat status;
     if (!target_of(descriptor, &status))
         return;
@@ -92,7 +94,13 @@ void ew_made_within(int descriptor) {
         forget_oldest();
     else if (made_count == made_room)
         grow();
-    made[made_count++] = (struct target){status.st_dev, status.st_ino, false};
+    made[made_count++] = (struct target){status.st_dev, status.st_ino, false, last_channel};
+}
+
+void ew_made_within(const int ends[2]) {
+    last_channel++;
+    add_made(ends[0]);
+    add_made(ends[1]);
 }
 
 static const struct target *find_made(const struct stat *status, uint32_t from) {
@@ -151,6 +159,15 @@ void ew_numbered_outside(int descriptor) {
 
 uint32_t ew_number_of(int descriptor) {
     return *number_at(descriptor);
+}
+
+// Both are counted: those that were made, and those that are known by their descriptor.
+uint32_t ew_channel_of(int descriptor) {
+    struct stat status;
+    if (ew_number_of(descriptor))
+        return 2 * ew_number_of(descriptor);
+    const struct target *found = target_of(descriptor, &status) ? find_made(&status, 0) : NULL;
+    return found ? 2 * found->channel + 1 : 0;
 }
 
 int ew_descriptor_numbered(uint32_t number) {

@@ -22,8 +22,8 @@ bool ew_is_output(const struct stat *status);
 // Whether it is in a file system that says what the kernel thinks just now: /proc, /sys.
 bool ew_tells_of_now(int descriptor);
 
-// A pipe or the like that the program made for itself; both ends are within.
-void ew_made_within(int descriptor);
+// A pipe or the like that the program made for itself.
+void ew_made_within(const int ends[2]);
 bool ew_was_made(const struct stat *status); // by this process or one that it is a copy of
 
 // What has no name and no number of its own in the file system is known by its descriptor, which
@@ -32,6 +32,8 @@ void ew_numbered_within(int descriptor);     // an eventfd, or an epoll instance
 void ew_numbered_outside(int descriptor);    // whatever it is, others can change it
 uint32_t ew_number_of(int descriptor);       // the same for all copies of one such; 0: not known
 int ew_descriptor_numbered(uint32_t number); // one of those; -1: all were closed
+// What is put in here comes out there: a number for both, and for all their copies; 0: not known.
+uint32_t ew_channel_of(int descriptor);
 void ew_number_copied(int from, int to);
 bool ew_may_be_copied(int descriptor); // so that what it led to may outlive it
 void ew_numbers_closed(unsigned first, unsigned last);

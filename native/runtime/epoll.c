@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // epoll: the kernel is given numbers of our own as data, and the program's own data is kept here,
 // so that what is recorded of a wait has no addresses in it.
+#include "channels.h"
 #include "input.h"
 #include "polling.h"
 #include "script.h"
@@ -126,11 +127,20 @@ static long put_in(int instance, int op, int descriptor, const struct epoll_even
 
 EW_EXPORT int epoll_ctl(int instance, int op, int descriptor, struct epoll_event *event) {
     ew_point(EW_WHY_SYNC);
+    ew_channel_put(instance, PC); // the data is often a pointer
     long error = op == EPOLL_CTL_DEL ? take_out(instance, descriptor)
                  : event             ? put_in(instance, op, descriptor, event)
                                      : -EFAULT;
     ew_look_within();
     return (int)ew_result(error);
+}
+
+static void took(int instance, const struct epoll_event *events, long count, const void *pc) {
+    if (count > 0)
+        ew_channel_took(instance, pc);
+    for (long i = 0; i < count; i++)
+        if (events[i].data.u64 < entry_count)
+            ew_channel_took(entries[events[i].data.u64].descriptor, pc);
 }
 
 // One that another process has put in is not known here.
@@ -211,11 +221,12 @@ static long wait_until(struct pollfd *one, struct epoll_event *events, int count
 }
 
 static int wait_for(int instance, struct epoll_event *events, int count, int64_t nanoseconds,
-                    const sigset_t *mask) {
+                    const sigset_t *mask, const void *pc) {
     struct pollfd one = {instance, POLLIN, 0};
     int64_t deadline = ew_deadline_in(nanoseconds);
     uint64_t before = ew_poll_begin(mask);
     long ready = wait_until(&one, events, count, deadline, nanoseconds == 0);
+    took(one.fd, events, ready, pc);
     put_data(events, ready);
     ew_release_held();
     ew_poll_end(before);
@@ -224,16 +235,16 @@ static int wait_for(int instance, struct epoll_event *events, int count, int64_t
 
 EW_EXPORT int epoll_pwait(int instance, struct epoll_event *events, int count, int milliseconds,
                           const sigset_t *mask) {
-    return wait_for(instance, events, count, ew_poll_length(milliseconds), mask);
+    return wait_for(instance, events, count, ew_poll_length(milliseconds), mask, PC);
 }
 
 EW_EXPORT int epoll_pwait2(int instance, struct epoll_event *events, int count,
                            const struct timespec *limit, const sigset_t *mask) {
     if (limit && !ew_is_length(limit))
         return (int)ew_result(-EINVAL);
-    return wait_for(instance, events, count, limit ? ew_nanoseconds(limit) : EW_NEVER, mask);
+    return wait_for(instance, events, count, limit ? ew_nanoseconds(limit) : EW_NEVER, mask, PC);
 }
 
 EW_EXPORT int epoll_wait(int instance, struct epoll_event *events, int count, int milliseconds) {
-    return epoll_pwait(instance, events, count, milliseconds, NULL);
+    return wait_for(instance, events, count, ew_poll_length(milliseconds), NULL, PC);
 }

@@ -4,6 +4,7 @@
 // Whoever holds it may be another process, so that whether one was got is part of the recording. A
 // replay takes what was got really too, lest the state of the files be another.
 #include "filelocks.h"
+#include "channels.h"
 #include "input.h"
 #include "sync.h"
 #include "transfer.h"
@@ -24,7 +25,7 @@ static bool is_taken(long error) {
 }
 
 // `operation` does not wait; the caller says whether we do.
-static long take(long number, int fd, long operation, long argument, bool waits) {
+static long attempt_until(long number, int fd, long operation, long argument, bool waits) {
     long error;
     if (waits)
         ew_testcancel();
@@ -39,19 +40,34 @@ static long take(long number, int fd, long operation, long argument, bool waits)
     return error;
 }
 
-long ew_file_lock(int fd, int command, struct flock *lock) {
+static long take(long number, int fd, long operation, long argument, bool waits, const void *pc) {
+    long error = attempt_until(number, fd, operation, argument, waits);
+    if (error == 0)
+        ew_common_took(EW_FILE_LOCKS, pc);
+    return error;
+}
+
+static long give(long number, int fd, long operation, long argument, const void *pc) {
+    ew_common_put(EW_FILE_LOCKS, pc);
+    return attempt_until(number, fd, operation, argument, false);
+}
+
+long ew_file_lock(int fd, int command, struct flock *lock, const void *pc) {
     bool waits = command == F_SETLKW || command == F_OFD_SETLKW;
     int without = command == F_SETLKW ? F_SETLK : command == F_OFD_SETLKW ? F_OFD_SETLK : command;
     if (!ew_running)
         return raw3(SYS_fcntl, fd, command, (long)lock);
-    return take(SYS_fcntl, fd, without, (long)lock, waits);
+    bool gives = ew_is_readable(lock, sizeof *lock) && lock->l_type == F_UNLCK;
+    return gives ? give(SYS_fcntl, fd, without, (long)lock, pc)
+                 : take(SYS_fcntl, fd, without, (long)lock, waits, pc);
 }
 
 EW_EXPORT int flock(int fd, int operation) {
     if (!ew_running)
         return (int)ew_result(raw3(SYS_flock, fd, operation, 0));
-    bool waits = !(operation & (LOCK_NB | LOCK_UN));
-    return (int)ew_result(take(SYS_flock, fd, operation | LOCK_NB, 0, waits));
+    if (operation & LOCK_UN)
+        return (int)ew_result(give(SYS_flock, fd, operation | LOCK_NB, 0, PC));
+    return (int)ew_result(take(SYS_flock, fd, operation | LOCK_NB, 0, !(operation & LOCK_NB), PC));
 }
 
 static int test_lock(int fd, struct flock *lock) {

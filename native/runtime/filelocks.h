@@ -6,6 +6,6 @@
 #include <fcntl.h>
 
 // fcntl's F_SETLK, F_SETLKW and their kin of open descriptions. 0 or -errno.
-long ew_file_lock(int fd, int command, struct flock *lock);
+long ew_file_lock(int fd, int command, struct flock *lock, const void *pc);
 
 #endif

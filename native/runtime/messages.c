@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // recv and send with their kin. What comes through a socket can be descriptors, too.
+#include "channels.h"
 #include "placeholder.h"
 #include "sync.h"
 #include "writing.h"
@@ -98,6 +99,8 @@ static long run(int fd, struct msghdr *message, int flags, const void *pc) {
     ew_transfer_begin(&transfer, fd, flags & MSG_OOB ? POLLPRI : POLLIN,
                       !(flags & (MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE)));
     long got = receive_all(&transfer, &receiving);
+    if (got >= 0)
+        ew_channel_took(transfer.fd, pc);
     ew_transfer_end(&transfer);
     ew_transferred(EW_OP_STORE, message->msg_iov, message->msg_iovlen, got, pc);
     return got;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // POSIX message queues: a name of theirs is there for everybody, so what comes is from outside.
+#include "channels.h"
 #include "sync.h"
 #include "transfer.h"
 
@@ -12,6 +13,7 @@ struct call {
     const char *data;
     size_t size;
     unsigned *priority, sent_priority;
+    const void *pc;
 };
 
 static const struct timespec long_ago = {0, 0}; // so the kernel does not wait
@@ -34,6 +36,16 @@ static long attempt(struct ew_transfer *transfer, void *argument) {
     return done;
 }
 
+static void tell(const struct call *call, bool receives, long done) {
+    const struct iovec whole = {(void *)call->data, call->size};
+    if (receives)
+        ew_common_took(EW_MESSAGE_QUEUES, call->pc);
+    ew_transferred(receives ? EW_OP_STORE : EW_OP_LOAD, &whole, 1,
+                   receives ? done : (long)call->size, call->pc);
+    if (!receives)
+        ew_common_put(EW_MESSAGE_QUEUES, call->pc);
+}
+
 static long run(mqd_t queue, struct call *call, const struct timespec *when) {
     struct ew_transfer transfer;
     bool receives = call->number == SYS_mq_timedreceive;
@@ -48,28 +60,32 @@ static long run(mqd_t queue, struct call *call, const struct timespec *when) {
     if (done == -EAGAIN && transfer.waits)
         done = ew_transfer_attempt(&transfer, attempt, call);
     ew_transfer_end(&transfer);
+    if (done >= 0)
+        tell(call, receives, done);
     return done == -EAGAIN && transfer.over ? -ETIMEDOUT : done;
 }
 
 EW_EXPORT ssize_t mq_timedreceive(mqd_t queue, char *restrict data, size_t size,
                                   unsigned *restrict priority,
                                   const struct timespec *restrict when) {
-    struct call call = {SYS_mq_timedreceive, data, size, priority, 0};
+    struct call call = {SYS_mq_timedreceive, data, size, priority, 0, PC};
     return ew_result(run(queue, &call, when));
 }
 
 EW_EXPORT ssize_t mq_receive(mqd_t queue, char *data, size_t size, unsigned *priority) {
-    return mq_timedreceive(queue, data, size, priority, NULL);
+    struct call call = {SYS_mq_timedreceive, data, size, priority, 0, PC};
+    return ew_result(run(queue, &call, NULL));
 }
 
 EW_EXPORT int mq_timedsend(mqd_t queue, const char *data, size_t size, unsigned priority,
                            const struct timespec *when) {
-    struct call call = {SYS_mq_timedsend, data, size, NULL, priority};
+    struct call call = {SYS_mq_timedsend, data, size, NULL, priority, PC};
     return (int)ew_result(run(queue, &call, when));
 }
 
 EW_EXPORT int mq_send(mqd_t queue, const char *data, size_t size, unsigned priority) {
-    return mq_timedsend(queue, data, size, priority, NULL);
+    struct call call = {SYS_mq_timedsend, data, size, NULL, priority, PC};
+    return (int)ew_result(run(queue, &call, NULL));
 }
 
 // --- how many there are

@@ -10,8 +10,7 @@
 static int made(long error, const int ends[2]) {
     if (error < 0)
         return (int)ew_result(error);
-    ew_made_within(ends[0]);
-    ew_made_within(ends[1]);
+    ew_made_within(ends);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // poll, select and their kin: several descriptors at once.
 #include "polling.h"
+#include "channels.h"
 #include "input.h"
 #include "signals.h"
 
@@ -118,24 +119,32 @@ void ew_poll_end(uint64_t mask) {
         ew_attend(false);
 }
 
+static void took(const struct pollfd *polled, nfds_t count, const void *pc) {
+    for (nfds_t i = 0; i < count; i++)
+        if (polled[i].fd >= 0 && polled[i].revents)
+            ew_channel_took(polled[i].fd, pc);
+}
+
 // Returns how many are ready, or -errno. With another signal mask, if there is one, for as long as
 // it waits.
 static long wait_for(struct pollfd *polled, nfds_t count, int64_t deadline, bool now,
-                     const sigset_t *mask) {
+                     const sigset_t *mask, const void *pc) {
     uint64_t before = ew_poll_begin(mask);
     long ready = count ? wait_on_copy(polled, count, deadline, now) : rest(deadline, now);
+    if (ready > 0)
+        took(polled, count, pc);
     ew_poll_end(before);
     return ready;
 }
 
-static int poll_for(struct pollfd *polled, nfds_t count, int64_t nanoseconds,
-                    const sigset_t *mask) {
+static int poll_for(struct pollfd *polled, nfds_t count, int64_t nanoseconds, const sigset_t *mask,
+                    const void *pc) {
     if (is_too_many(count))
         return (int)ew_result(-EINVAL);
     if (!ew_is_readable(polled, count * sizeof *polled))
         return (int)ew_result(-EFAULT);
     int64_t deadline = ew_deadline_in(nanoseconds);
-    return (int)ew_result(wait_for(polled, count, deadline, nanoseconds == 0, mask));
+    return (int)ew_result(wait_for(polled, count, deadline, nanoseconds == 0, mask, pc));
 }
 
 int64_t ew_poll_length(int milliseconds) {
@@ -143,14 +152,14 @@ int64_t ew_poll_length(int milliseconds) {
 }
 
 EW_EXPORT int poll(struct pollfd *polled, nfds_t count, int milliseconds) {
-    return poll_for(polled, count, ew_poll_length(milliseconds), NULL);
+    return poll_for(polled, count, ew_poll_length(milliseconds), NULL, PC);
 }
 
 EW_EXPORT int ppoll(struct pollfd *polled, nfds_t count, const struct timespec *limit,
                     const sigset_t *mask) {
     if (limit && !ew_is_length(limit))
         return (int)ew_result(-EINVAL);
-    return poll_for(polled, count, limit ? ew_nanoseconds(limit) : EW_NEVER, mask);
+    return poll_for(polled, count, limit ? ew_nanoseconds(limit) : EW_NEVER, mask, PC);
 }
 
 // What _FORTIFY_SOURCE calls instead, with the size of the array behind.
@@ -233,11 +242,12 @@ static bool drop_unwanted(struct pollfd *polled, nfds_t used) {
     return !wanted;
 }
 
-static long select_among(struct pollfd *polled, nfds_t used, int64_t length, const sigset_t *mask) {
+static long select_among(struct pollfd *polled, nfds_t used, int64_t length, const sigset_t *mask,
+                         const void *pc) {
     int64_t deadline = ew_deadline_in(length);
     long ready;
     do
-        ready = wait_for(polled, used, deadline, length == 0, mask);
+        ready = wait_for(polled, used, deadline, length == 0, mask, pc);
     while (ready > 0 && drop_unwanted(polled, used));
     return ready;
 }
@@ -249,14 +259,15 @@ static int highest(int count) {
     return count > FD_SETSIZE && (rlim_t)count > limit.rlim_cur ? (int)limit.rlim_cur : count;
 }
 
-static int select_for(int count, fd_set *const sets[3], int64_t length, const sigset_t *mask) {
+static int select_for(int count, fd_set *const sets[3], int64_t length, const sigset_t *mask,
+                      const void *pc) {
     struct pollfd some[FD_SETSIZE], *polled = some;
     count = highest(count);
     size_t size = (size_t)count * sizeof *polled;
     if (count > FD_SETSIZE)
         polled = ew_pages(size);
     nfds_t used = gather(count, sets, polled);
-    long ready = select_among(polled, used, length, mask);
+    long ready = select_among(polled, used, length, mask, pc);
     int bits = ready < 0 ? (int)ready : scatter(sets, polled, used);
     if (polled != some)
         raw3(SYS_munmap, (long)polled, (long)size, 0);
@@ -268,7 +279,7 @@ EW_EXPORT int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
     fd_set *const sets[3] = {read, write, except};
     if (count < 0 || (limit && !ew_is_length(limit)))
         return (int)ew_result(-EINVAL);
-    return select_for(count, sets, limit ? ew_nanoseconds(limit) : EW_NEVER, mask);
+    return select_for(count, sets, limit ? ew_nanoseconds(limit) : EW_NEVER, mask, PC);
 }
 
 // Linux's own: what is left of the time is told.
@@ -278,11 +289,11 @@ EW_EXPORT int select(int count, fd_set *read, fd_set *write, fd_set *except,
     if (count < 0 || (limit && (limit->tv_sec < 0 || limit->tv_usec < 0)))
         return (int)ew_result(-EINVAL);
     if (!limit)
-        return select_for(count, sets, EW_NEVER, NULL);
+        return select_for(count, sets, EW_NEVER, NULL, PC);
     int64_t length = ew_nanoseconds(&(struct timespec){limit->tv_sec + limit->tv_usec / 1000000,
                                                        limit->tv_usec % 1000000 * 1000});
     int64_t before = ew_elapsed();
-    int ready = select_for(count, sets, length, NULL);
+    int ready = select_for(count, sets, length, NULL, PC);
     int64_t over = ew_elapsed() - before, left = length > over ? length - over : 0;
     *limit = (struct timeval){left / EW_SECOND, left % EW_SECOND / 1000};
     return ready;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // read and its kin.
+#include "channels.h"
 #include "sync.h"
 #include "transfer.h"
 
@@ -35,7 +36,12 @@ static bool may_wait(const struct reading *reading) {
 }
 
 static ssize_t run(int fd, struct reading *reading) {
-    long got = ew_transfer(fd, POLLIN, may_wait(reading), attempt, reading);
+    struct ew_transfer transfer;
+    ew_transfer_begin(&transfer, fd, POLLIN, may_wait(reading));
+    long got = ew_transfer_attempt(&transfer, attempt, reading);
+    if (got >= 0)
+        ew_channel_took(transfer.fd, reading->pc);
+    ew_transfer_end(&transfer);
     ew_transferred(EW_OP_STORE, reading->parts, reading->count, got, reading->pc);
     return ew_result(got);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals that the program sends: to its threads and itself without the kernel, to others with it.
+#include "channels.h"
 #include "family.h"
 #include "input.h"
 #include "pids.h"
@@ -59,11 +60,13 @@ void ew_signal_forget(int number) {
 
 EW_EXPORT int pthread_kill(pthread_t handle, int number) {
     ew_point(EW_WHY_SYNC);
+    ew_signal_sent(number, PC);
     return to_thread(ew_thread_of(handle), number, SI_TKILL, (union sigval){0});
 }
 
 EW_EXPORT int pthread_sigqueue(pthread_t handle, int number, const union sigval value) {
     ew_point(EW_WHY_SYNC);
+    ew_signal_sent(number, PC);
     return to_thread(ew_thread_of(handle), number, SI_QUEUE, value);
 }
 
@@ -107,6 +110,7 @@ static long send_outside(pid_t told, int number, siginfo_t *info) {
 EW_EXPORT int tgkill(pid_t told, pid_t number, int signal) {
     pid_t process = ew_pid_real(told);
     ew_point(EW_WHY_SYNC);
+    ew_signal_sent(signal, PC);
     if (process == raw1(SYS_getpid, 0))
         return (int)ew_result(
             -to_thread(ew_thread_numbered(number), signal, SI_TKILL, (union sigval){0}));
@@ -116,6 +120,7 @@ EW_EXPORT int tgkill(pid_t told, pid_t number, int signal) {
 
 EW_EXPORT int pidfd_send_signal(int descriptor, int number, siginfo_t *info, unsigned flags) {
     ew_point(EW_WHY_SYNC);
+    ew_signal_sent(number, PC);
     if (!is_sent(ew_pid_told(ew_pid_behind(descriptor))))
         return (int)ew_result(-sent(0));
     return (int)ew_result(
@@ -137,6 +142,7 @@ EW_EXPORT int kill(pid_t told, int number) {
     pid_t process = ew_pid_real(told);
     long error = 0;
     ew_point(EW_WHY_SYNC);
+    ew_signal_sent(number, PC);
     if (is_for_kernel(process, number))
         error = process == raw1(SYS_getpid, 0) ? -stop_or_kill(number)
                                                : send_outside(told, number, NULL);
@@ -156,6 +162,7 @@ EW_EXPORT int sigqueue(pid_t told, int number, const union sigval value) {
     pid_t process = ew_pid_real(told);
     long error = 0;
     ew_point(EW_WHY_SYNC);
+    ew_signal_sent(number, PC);
     siginfo_t info = information(number, SI_QUEUE, value);
     if (is_for_kernel(process, number))
         error = process == raw1(SYS_getpid, 0)

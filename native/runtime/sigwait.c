@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for signals: with a handler (sigsuspend, pause) or instead of one (sigwait).
+#include "channels.h"
 #include "signals.h"
 
 #include <errno.h>
@@ -69,9 +70,11 @@ static int take_awaited(uint64_t set, siginfo_t *info, int64_t deadline, bool no
     return error;
 }
 
-static int await(uint64_t set, siginfo_t *info, int64_t deadline, bool now) {
+static int await(uint64_t set, siginfo_t *info, int64_t deadline, bool now, const void *pc) {
     int error = take_awaited(set, info, deadline, now);
     ew_testcancel();
+    if (!error)
+        ew_signal_taken(info->si_signo, pc);
     return error;
 }
 
@@ -83,7 +86,7 @@ EW_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct ti
     ew_point(EW_WHY_SYNC);
     ew_self->life.interrupted = EW_UNDISTURBED;
     int64_t length = limit ? ew_nanoseconds(limit) : EW_NEVER;
-    int error = await(SET(set), &taken, ew_deadline_in(length), length == 0);
+    int error = await(SET(set), &taken, ew_deadline_in(length), length == 0, PC);
     if (error)
         return (int)ew_result(-error);
     if (info)
@@ -102,7 +105,7 @@ EW_EXPORT int sigwait(const sigset_t *set, int *number) {
     ew_point(EW_WHY_SYNC);
     do {
         ew_self->life.interrupted = EW_UNDISTURBED;
-        error = await(SET(set), &taken, EW_NEVER, false);
+        error = await(SET(set), &taken, EW_NEVER, false, PC);
     } while (error == EINTR);
     if (!error)
         *number = taken.si_signo;

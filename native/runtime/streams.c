@@ -5,6 +5,7 @@
 // libc reaches its functions through tables, which are patched once, at the start. Files are left
 // to libc: it reads some while it holds locks of its own (time zones, users), and nobody may run
 // then.
+#include "channels.h"
 #include "input.h"
 #include "signals.h"
 #include "stream.h"
@@ -111,6 +112,7 @@ static int stream_close(FILE *stream) {
         return libc_close(stream);
     if (ew_talks && ew_is_outside(stream->_fileno))
         ew_input_heard(SYS_close, stream->_fileno);
+    ew_channel_put(stream->_fileno, NULL);
     ew_numbers_closed((unsigned)stream->_fileno, (unsigned)stream->_fileno);
     ew_closing((unsigned)stream->_fileno, (unsigned)stream->_fileno);
     int result = libc_close(stream);

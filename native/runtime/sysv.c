@@ -4,6 +4,7 @@
 // Their numbers are the kernel's and other ones in every run, so a replay is told those of the
 // recording. Semaphores and memory are really there in a replay too, because they order and hold
 // what several processes do; of messages the recording knows all.
+#include "channels.h"
 #include "input.h"
 #include "sync.h"
 #include "threads.h"
@@ -114,6 +115,22 @@ static long attempt_operation(void *argument) {
     return operation->error;
 }
 
+static bool gives(const struct operation *operation) {
+    bool any = false;
+    for (size_t i = 0; i < operation->count; i++)
+        any |= operation->now[i].sem_op > 0;
+    return any;
+}
+
+static long run(struct operation *operation, int64_t deadline, bool waits, const void *pc) {
+    if (gives(operation))
+        ew_common_put(EW_SEMAPHORE_SETS, pc);
+    long error = until_done(attempt_operation, operation, -EAGAIN, deadline, waits);
+    if (error == 0)
+        ew_common_took(EW_SEMAPHORE_SETS, pc);
+    return error;
+}
+
 EW_EXPORT int semtimedop(int id, struct sembuf *operations, size_t count,
                          const struct timespec *limit) {
     struct operation operation = {.id = id, .count = count};
@@ -128,7 +145,7 @@ EW_EXPORT int semtimedop(int id, struct sembuf *operations, size_t count,
         operation.now[i].sem_flg |= IPC_NOWAIT;
     }
     int64_t deadline = limit ? ew_deadline_in(ew_nanoseconds(limit)) : EW_NEVER;
-    return (int)ew_result(until_done(attempt_operation, &operation, -EAGAIN, deadline, waits));
+    return (int)ew_result(run(&operation, deadline, waits, PC));
 }
 
 EW_EXPORT int semop(int id, struct sembuf *operations, size_t count) {
@@ -208,14 +225,17 @@ static long attempt_message(void *argument) {
 
 EW_EXPORT int msgsnd(int id, const void *data, size_t size, int flags) {
     struct message message = {SYS_msgsnd, id, flags, (void *)data, size, 0};
+    ew_common_put(EW_MESSAGE_QUEUES, PC);
     return (int)ew_result(
         until_done(attempt_message, &message, -EAGAIN, EW_NEVER, !(flags & IPC_NOWAIT)));
 }
 
 EW_EXPORT ssize_t msgrcv(int id, void *data, size_t size, long type, int flags) {
     struct message message = {SYS_msgrcv, id, flags, data, size, type};
-    return ew_result(
-        until_done(attempt_message, &message, -ENOMSG, EW_NEVER, !(flags & IPC_NOWAIT)));
+    long got = until_done(attempt_message, &message, -ENOMSG, EW_NEVER, !(flags & IPC_NOWAIT));
+    if (got >= 0)
+        ew_common_took(EW_MESSAGE_QUEUES, PC);
+    return ew_result(got);
 }
 
 EW_EXPORT int msgctl(int id, int command, struct msqid_ds *buffer) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // write and its kin: a blocking one goes on until all is written, piece by piece.
 #include "writing.h"
+#include "channels.h"
 #include "debts.h"
 #include "input.h"
 #include "signals.h"
@@ -155,9 +156,13 @@ long ew_write(int fd, const struct ew_writing *writing) {
     struct progress progress = {writing, total_of(writing->parts, writing->count), 0};
     bool may_wait = !(writing->flags & MSG_DONTWAIT) && (progress.total || writing->message);
     ew_transfer_begin(&transfer, fd, POLLOUT, may_wait);
+    if (transfer.waits)
+        ew_channel_put(fd, writing->pc); // others may take the first part meanwhile
     long done = write_all(&transfer, &progress);
     ew_transfer_end(&transfer);
     ew_transferred(EW_OP_LOAD, writing->parts, writing->count, done, writing->pc);
+    if (done >= 0)
+        ew_channel_put(fd, writing->pc);
     if (done == -EPIPE)
         tell_broken(writing->flags);
     return done;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "channels.h"
+#include "descriptors.h"
+#include "signals.h"
+#include "tsan_annotations.h"
+
+// Never touched: their addresses stand for channels, and their names are for people to read.
+#define CHANNELS (1u << 20)
+EW_LARGE static char channels[CHANNELS], signals[SIGNALS + 1], message_queues, semaphore_sets,
+    file_locks;
+
+static const void *channel_at(int descriptor) {
+    uint32_t number = ew_channel_of(descriptor);
+    return number ? &channels[number % CHANNELS] : NULL;
+}
+
+void ew_channel_put(int descriptor, const void *pc) {
+    const void *channel = UNLIKELY(ew_watched) ? channel_at(descriptor) : NULL;
+    if (channel)
+        ew_annotate_release(channel, pc ? pc : PC);
+}
+
+void ew_channel_took(int descriptor, const void *pc) {
+    const void *channel = UNLIKELY(ew_watched) ? channel_at(descriptor) : NULL;
+    if (channel)
+        ew_annotate_acquire(channel, pc ? pc : PC);
+}
+
+void ew_signal_sent(int number, const void *pc) {
+    if ((unsigned)number <= SIGNALS)
+        ew_annotate_release(&signals[number], pc);
+}
+
+void ew_signal_taken(int number, const void *pc) {
+    ew_annotate_acquire(&signals[number], pc);
+}
+
+static const void *common_at(enum ew_common what) {
+    static const void *const all[] = {&message_queues, &semaphore_sets, &file_locks};
+    return all[what];
+}
+
+void ew_common_put(enum ew_common what, const void *pc) {
+    ew_annotate_release(common_at(what), pc);
+}
+
+void ew_common_took(enum ew_common what, const void *pc) {
+    ew_annotate_acquire(common_at(what), pc);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is put somewhere by one thread and taken by another without a lock between them: whoever
+// takes it knows all that was done before it was put there.
+//
+// A pipe, a socket pair, an eventfd and an epoll instance are each a channel of its own; all
+// message queues are one, and so are all semaphores of System V and all locks of files. Signals
+// have one for each number. What goes through other sockets and through files orders nothing.
+#ifndef EITHERWAY_CHANNELS_H
+#define EITHERWAY_CHANNELS_H
+
+#include "runtime.h"
+
+// Something is put there before anybody else goes on, or it is about to be closed; `pc` NULL: not
+// by the program itself.
+void ew_channel_put(int descriptor, const void *pc);
+// Something was taken, or it was seen to be there.
+void ew_channel_took(int descriptor, const void *pc);
+
+void ew_signal_sent(int number, const void *pc);
+void ew_signal_taken(int number, const void *pc);
+
+enum ew_common { EW_MESSAGE_QUEUES, EW_SEMAPHORE_SETS, EW_FILE_LOCKS };
+void ew_common_put(enum ew_common what, const void *pc);
+void ew_common_took(enum ew_common what, const void *pc);
+
+#endif
