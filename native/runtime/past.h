@@ -30,6 +30,13 @@ void ew_past_drop(uint32_t value);
 // Sets that the running thread's segment is known to be in: number and segment, by number.
 EW_DATA uint64_t ew_past_inside[256];
 
+// Which regions of the shadow may hold cells that have something for themselves alone, to be given
+// back with them: bytes, or readers.
+#define EW_REGION (1ul << 17)
+void ew_past_mark(const struct ew_cell *cell);
+bool ew_past_is_marked(uintptr_t region);
+void ew_past_unmark(uintptr_t region);
+
 void ew_past_start(void);
 void ew_past_forget(void);
 

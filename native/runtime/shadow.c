@@ -139,6 +139,7 @@ static bool give_readers(struct ew_cell *cell) {
     if (other & EW_SET || slot >= EW_READERS_SLOTS || slot == ew_slot || !is_short())
         return false;
     cell->read = EW_SET | EW_READERS | ew_readers_create();
+    ew_past_mark(cell);
     ew_reader_put(cell->read, slot, other);
     return true;
 }

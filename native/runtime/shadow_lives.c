@@ -20,10 +20,9 @@ static bool has_set(const struct ew_cell *cell) {
 }
 
 // Cells side by side are mostly equal, and each value is looked at once.
-static void fill(uintptr_t address, size_t size, struct ew_cell value) {
-    struct ew_cell *cell = ew_cell_at(address & ~3ul);
+static void fill_cells(struct ew_cell *cell, const struct ew_cell *end, struct ew_cell value) {
     uint64_t without_set = 0;
-    for (size_t count = cells_of(address, size); count--; cell++) {
+    for (; cell < end; cell++) {
         uint64_t old = value_of(cell);
         if (old != without_set) {
             if (ew_is_split(cell->write)) {
@@ -39,10 +38,28 @@ static void fill(uintptr_t address, size_t size, struct ew_cell value) {
     }
 }
 
-// The sets of its cells are lost: few, as equal ones are one.
+static void fill(uintptr_t address, size_t size, struct ew_cell value) {
+    struct ew_cell *cell = ew_cell_at(address & ~3ul);
+    fill_cells(cell, cell + cells_of(address, size), value);
+}
+
+// Of what lies in this part of a region.
+static void give_back(uintptr_t from, uintptr_t to) {
+    if (!ew_past_is_marked(from))
+        return;
+    fill_cells((struct ew_cell *)from, (struct ew_cell *)to, (struct ew_cell){0});
+    if (to - from == EW_REGION)
+        ew_past_unmark(from);
+}
+
+// Of sets nothing is given back: they are few, as equal ones are one.
 static void discard(uintptr_t address, size_t size) {
     uintptr_t from = (uintptr_t)ew_cell_at(address & ~3ul), to = from + size * 2;
     uintptr_t first = (from + 4095) & ~4095ul, last = to & ~4095ul;
+    for (uintptr_t at = first, next; at < last; at = next) {
+        next = (at | (EW_REGION - 1)) + 1;
+        give_back(at, next < last ? next : last);
+    }
     fill(address, (first - from) / 2, (struct ew_cell){0});
     fill(address + (last - from) / 2, (to - last) / 2, (struct ew_cell){0});
     raw3(SYS_madvise, (long)first, (long)(last - first), MADV_DONTNEED);

@@ -34,6 +34,7 @@ void ew_split(struct ew_cell *cell) {
         ew_splits[number].bytes[i] =
             (struct ew_cell){part_of(cell->write, 1u << i), part_of(cell->read, 1u << i)};
     cell->write = cell->read = EW_SET | EW_SPLIT | number;
+    ew_past_mark(cell);
 }
 
 static uint32_t parts_of(uint32_t value, uint32_t byte) {
@@ -56,6 +57,7 @@ void ew_split_sets(struct ew_cell *cell) {
     ew_past_drop(cell->write);
     ew_past_drop(cell->read);
     cell->write = cell->read = EW_SET | EW_SPLIT | number;
+    ew_past_mark(cell);
 }
 
 static uint32_t side_of(const struct ew_cell *cell, bool reads) {
