@@ -13,38 +13,54 @@ struct key {
     uint32_t past_thread;
     uint8_t op, past_wrote, kind, used;
 };
-static struct key *keys;
-static uint32_t key_count, key_bits;
 
-static struct key *place_of(struct key *table, unsigned bits, const struct key *key) {
+// One place may touch several variables, each of which is another race; or a million elements of
+// one array, of which the first few will do.
+#define OBJECTS 8
+static struct told {
+    struct key key;
+    uint32_t count;
+    uintptr_t addresses[OBJECTS];
+} *all_told;
+static uint32_t told_count, told_bits;
+
+static struct told *place_of(struct told *table, unsigned bits, const struct key *key) {
     uint64_t word = key->pc ^ ((uint64_t)key->past_thread << 40) ^ ((uint64_t)key->op << 60) ^
                     ((uint64_t)key->past_wrote << 59) ^ ((uint64_t)key->kind << 56);
     uint64_t at = word * 0x9E3779B97F4A7C15u >> (64 - bits);
-    while (table[at].used && memcmp(&table[at], key, sizeof *key) != 0)
+    while (table[at].key.used && memcmp(&table[at].key, key, sizeof *key) != 0)
         at = (at + 1) & ((1ul << bits) - 1);
     return &table[at];
 }
 
 static void grow(void) {
-    unsigned bits = key_bits ? key_bits + 1 : 8;
-    struct key *table = ew_pages(sizeof *table << bits);
-    for (size_t i = 0; key_bits && i < 1ul << key_bits; i++)
-        if (keys[i].used)
-            *place_of(table, bits, &keys[i]) = keys[i];
-    if (keys)
-        raw3(SYS_munmap, (long)keys, (long)(sizeof *keys << key_bits), 0);
-    keys = table;
-    key_bits = bits;
+    unsigned bits = told_bits ? told_bits + 1 : 8;
+    struct told *table = ew_pages(sizeof *table << bits);
+    for (size_t i = 0; told_bits && i < 1ul << told_bits; i++)
+        if (all_told[i].key.used)
+            *place_of(table, bits, &all_told[i].key) = all_told[i];
+    if (all_told)
+        raw3(SYS_munmap, (long)all_told, (long)(sizeof *all_told << told_bits), 0);
+    all_told = table;
+    told_bits = bits;
 }
 
-static bool is_new(struct key key) {
-    if (key_count * 2 >= (key_bits ? 1u << key_bits : 0))
+static bool is_among(const struct told *told, uintptr_t address) {
+    for (uint32_t i = 0; i < told->count; i++)
+        if (told->addresses[i] == address)
+            return true;
+    return false;
+}
+
+static bool is_new(struct key key, uintptr_t address) {
+    if (told_count * 2 >= (told_bits ? 1u << told_bits : 0))
         grow();
-    struct key *place = place_of(keys, key_bits, &key);
-    if (place->used)
+    struct told *told = place_of(all_told, told_bits, &key);
+    if (told->count == OBJECTS || is_among(told, address))
         return false;
-    *place = key;
-    key_count++;
+    told_count += !told->key.used;
+    told->key = key;
+    told->addresses[told->count++] = address;
     return true;
 }
 
@@ -64,7 +80,8 @@ extern char __executable_start[] __attribute__((weak, visibility("hidden")));
 static void tell(const struct ew_access *access, unsigned kind, uint32_t past_thread,
                  uint32_t past_segment, unsigned past_op) {
     if (!is_new((struct key){access->pc, past_thread, access->op, past_op == EW_OP_STORE,
-                             (uint8_t)kind, 1})) {
+                             (uint8_t)kind, 1},
+                access->address)) {
         ew_family_found_again();
         return;
     }

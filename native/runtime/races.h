@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the detection has found, told once for each pair of places of a run.
+// What the detection has found, told once for each place, and object that is touched there, of a
+// run.
 #ifndef EITHERWAY_RACES_H
 #define EITHERWAY_RACES_H
 

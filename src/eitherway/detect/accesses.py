@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eitherway.detect.overlap import components
+from eitherway.model.names import in_library
 from eitherway.model.trace import Table, Trace
 from eitherway.model.words import ACCESSES, STORES, OpFlag, OpKind
 
@@ -67,6 +68,17 @@ def _columns(trace: Trace, operation: Column) -> Accesses:
         atomic=(rows["flags"] & int(OpFlag.ATOMIC)) != 0,
         ranges=trace.ranges[used],
     )
+
+
+def own_places(trace: Trace) -> Column:
+    """Of each stack the place of the program's own code: libraries are stepped over, as ids do."""
+    library = np.array([in_library(trace.place(index)) for index in range(len(trace.places))])
+    place, caller = trace.stacks["place"], trace.stacks["caller"]
+    at = np.arange(len(trace.stacks))
+    while np.any(steps := library[place[at]] & (caller[at] != 0)):
+        at = np.where(steps, caller[at], at)
+    own: Column = place[at].astype(np.int64)
+    return own
 
 
 def _is_one_of(kind: Table, kinds: frozenset[OpKind]) -> Mask:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two unordered accesses to overlapping ranges, at least one of them a store.
 
-Told once per pair of sides; a side is the place of the innermost frame and the kind of access. In
-memory two atomic accesses never race; between processes there are no atomic accesses.
+Told once per pair of sides; a side is the place of the innermost frame and the kind of access; in
+memory also the place of the innermost frame that is no library's, for what a library touches is the
+business of its caller. There two atomic accesses never race; between processes there are none.
 
 Cost: sorting the n operations, one sweep, and for each of the accesses that are distinct in
 (segment, range, side) and touch something shared the steps that `meet` states.
@@ -12,11 +13,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from eitherway.detect.accesses import Accesses, Column, Mask, numbered, shared_accesses
+from eitherway.detect.accesses import Accesses, Column, Mask, numbered, own_places, shared_accesses
 from eitherway.detect.meet import Items, Pairs, Sorts, first_meetings
 from eitherway.model.order import Order
 from eitherway.model.race import Race
-from eitherway.model.trace import Table
+from eitherway.model.trace import Table, Trace
 from eitherway.model.words import Kind, World
 
 # Sorts of access: load, store, atomic load, atomic store.
@@ -30,7 +31,7 @@ def find(order: Order, *, per_object: bool = False) -> list[Race]:
     kind = Kind.LOAD_STORE if world is World.PROCESSES else Kind.DATA_RACE
     accesses = shared_accesses(order.trace)
     sort = accesses.stores + 2 * (accesses.atomic & (world is not World.PROCESSES))
-    side, example = _sides(accesses, sort, per_object)
+    side, example = _sides(order.trace, accesses, sort, per_object)
     items, operation = _items(order, accesses, side)
     sorts = Sorts(of_side=sort[example].tolist(), meets=_MEETS, replaces=_REPLACES)
     meetings = first_meetings(order, items, sorts, conflict=lambda one, other: True)
@@ -57,9 +58,13 @@ def _overlap(ranges: Table, wanted: np.void) -> Mask:
     return overlap
 
 
-def _sides(accesses: Accesses, sort: Column, per_object: bool) -> tuple[Column, Column]:
+def _sides(
+    trace: Trace, accesses: Accesses, sort: Column, per_object: bool
+) -> tuple[Column, Column]:
     """The side of each access, and an access of each side."""
     columns = [accesses.place, accesses.kind, sort]
+    if trace.world is not World.PROCESSES:
+        columns.append(own_places(trace)[trace.operations["stack"][accesses.operation]])
     if per_object:
         columns.append(accesses.ranges["object"][accesses.range])
     return numbered(*columns)

@@ -7,13 +7,14 @@ themselves. Where the two do not agree one of them is wrong, and it is not the p
 
 import tempfile
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from eitherway.detect import CERTAIN, INHERENT_EDGES, SEEN_LOST, detect_all
+from eitherway.detect import CERTAIN, INHERENT_EDGES, SEEN_LOST, detect_all, load_store
 from eitherway.detect.load_store import racing_with
 from eitherway.detect.lost_wakeup import are_open
 from eitherway.find.candidates import Candidate
@@ -33,6 +34,11 @@ from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.trace_request import RANGES, Depth, TraceRequest, Where
 
 ACCESSES = tuple(d for d in CERTAIN if d.name in ("load-store", "memory-error"))
+# Of races on several variables at one place, each is another finding.
+ACCESSES_TO_EACH = tuple(
+    replace(d, find=partial(load_store.find, per_object=True)) if d.name == "load-store" else d
+    for d in ACCESSES
+)
 MISUSE = tuple(d for d in CERTAIN if d.name == "lock-misuse")
 SYNCHRONISATION = tuple(d for d in CERTAIN if d.name in ("deadlock", "lock-misuse"))
 # A wake-up is not lost when what it tells of is looked at under a lock: that needs the accesses.
@@ -103,7 +109,7 @@ class Tracer:
         where, *also = _ranges(candidates) if self._fixed else [Where()]
         request = TraceRequest(Depth.VALUES, stop=stop, where=where, also=tuple(also))
         traced = self.trace(ran, request)
-        races = detect_all(traced.trace, ACCESSES)
+        races = detect_all(traced.trace, ACCESSES_TO_EACH)
         denied = _not_shown(traced, candidates, races)
         found = tuple(traced.findings(races))
         sides = {number for race in races for number in race.operations}
