@@ -11,7 +11,7 @@ import argparse
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,7 @@ from eitherway.model.trace import Table
 from eitherway.model.words import ACCESSES, OpFlag, OpKind
 from eitherway.recording.read import Recording
 from eitherway.worlds.threads.edges import edges_of
-from eitherway.worlds.threads.events import Events
+from eitherway.worlds.threads.events import Came, Events
 from eitherway.worlds.threads.launch import Launch, fix_addresses
 from eitherway.worlds.threads.run import run
 
@@ -81,13 +81,23 @@ class Verdict:
 class Judge:
     """Goes through the accesses in order, with the whole past of each byte."""
 
-    def __init__(self, events: Table) -> None:
+    def __init__(self, run: Events) -> None:
+        events = run.events
         self.clocks = Clocks(events)
         self.past: defaultdict[int, list[Access]] = defaultdict(list)
         self.freed: dict[int, Access] = {}  # by byte
         self.verdict = Verdict()
+        fresh = deque(row for row in run.names.memory if row["what"] == Came.THREAD_LOCAL)
         for event in np.flatnonzero(np.isin(events["op"], [int(op) for op in ACCESSES])).tolist():
+            while fresh and int(fresh[0]["event"]) <= event:
+                self._forget(fresh.popleft())
             self._see(event, events[event])
+
+    def _forget(self, row: np.void) -> None:
+        """A new thread's own: what was done there by an earlier one has nothing to do with it."""
+        start, end = int(row["address"]), int(row["address"]) + int(row["size"])
+        for byte in [byte for byte in self.past if start <= byte < end]:
+            del self.past[byte]
 
     def _see(self, event: int, row: np.void) -> None:
         atomic = bool(row["flags"] & OpFlag.ATOMIC)
@@ -125,14 +135,17 @@ class Judge:
         self.verdict.first.setdefault(byte, access.event)
 
 
-def disagreements(rows: Table, events: Table) -> Iterator[str]:
+_KEY = ("thread", "step", "op", "address")  # one step may have several accesses
+
+
+def disagreements(rows: Table, run: Events) -> Iterator[str]:
     """What the rows say that the trace does not, and what they leave out."""
-    verdict = Judge(events).verdict
-    columns = zip(*(events[name].tolist() for name in ("thread", "step", "op")), strict=True)
+    verdict = Judge(run).verdict
+    columns = zip(*(run.events[name].tolist() for name in _KEY), strict=True)
     at = {key: event for event, key in enumerate(columns) if key[2] in {int(o) for o in ACCESSES}}
     told: set[tuple[int, int]] = set()
     for row in rows:
-        key = (int(row["thread"]), int(row["step"]), int(row["op"]))
+        key = tuple(int(row[name]) for name in _KEY)
         if key not in at:
             yield f"no access is at {key}"
             continue
@@ -174,7 +187,7 @@ def judged(program: Path, number: int, seed: int) -> tuple[int, list[str]]:
         if ran.status != 0:
             return 0, [f"it ended with {ran.status}: {ran.err.beginning!r}"]
         with Recording.open(name) as recording:
-            events = Events.read(recording).events
+            events = Events.read(recording)
     rows = ran.found.rows
     return len(rows), list(disagreements(rows, events))
 
