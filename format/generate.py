@@ -10,22 +10,30 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]  # the numbers of operation kinds are the model's
 
-from format import description, to_c, to_markdown, to_python  # noqa: E402
+from format import calls, description, to_c, to_markdown, to_python  # noqa: E402
 
 HEADER = ROOT / "native" / "recording" / "eitherway_format.h"
 CRC_TABLE = ROOT / "native" / "recording" / "crc32_table.h"
 MODULE = ROOT / "src" / "eitherway" / "recording" / "layout.py"
 PAGE = ROOT / "docs" / "recording-format.md"
+CALL_TABLE_C = ROOT / "native" / "tracer" / "call_table.h"
+CALL_TABLE = ROOT / "src" / "eitherway" / "worlds" / "processes" / "call_table.py"
+CALL_PAGE = ROOT / "docs" / "processes.md"
 
 
 def generated() -> dict[Path, str]:
     """What each generated file should hold."""
-    form = description.read()
+    form, table = description.read(), calls.read()
     return {
         HEADER: to_c.render(form),
         CRC_TABLE: to_c.render_crc_table(form),
         MODULE: to_python.render(form),
         PAGE: to_markdown.fill(PAGE.read_text(encoding="utf-8"), form),
+        CALL_TABLE_C: calls.to_c(table),
+        CALL_TABLE: calls.to_python(table),
+        CALL_PAGE: to_markdown.marked(
+            CALL_PAGE.read_text(encoding="utf-8"), {"calls": calls.to_markdown(table)}
+        ),
     }
 
 

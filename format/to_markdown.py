@@ -2,7 +2,7 @@
 """Writes the field tables between the markers of docs/recording-format.md."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from format.description import Description, Key, Numbered, Struct
 
@@ -11,7 +11,11 @@ _MARKED = re.compile(r"(<!-- begin (\S+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 def fill(page: str, description: Description) -> str:
     """The page with the text between `<!-- begin X -->` and `<!-- end X -->` written anew."""
-    tables = _tables(description)
+    return marked(page, _tables(description))
+
+
+def marked(page: str, tables: Mapping[str, str]) -> str:
+    """The same with any tables."""
     return _MARKED.sub(lambda part: f"{part[1]}{tables[part[2]]}\n{part[3]}", page)
 
 

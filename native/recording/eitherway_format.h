@@ -24,7 +24,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "recordings are little
 #define EW_MAX_MANIFEST 8388608u /* Bytes of a MANIFEST; a command line on Linux is at most 2 MiB. */
 #define EW_MAX_RECORDS 4294967295u /* Records of one table: they are numbered with a u32, and 0xffffffff means none. */
 #define EW_MAX_MESSAGE 1048576u /* Bytes of payload in one control message. */
-#define EW_MAX_RECORD 40u /* Bytes of the largest record, without its tail. */
+#define EW_MAX_RECORD 112u /* Bytes of the largest record, without its tail. */
 #define EW_CRC_POLYNOMIAL 0xedb88320u
 
 /* Block types. */
@@ -51,8 +51,15 @@ enum ew_block_number {
   EW_BLOCK_THREAD_LOCALS = 40, /* Which frames of stacks the objects of operations lie in. */
   EW_BLOCK_THREAD_NAMES = 41, /* Names that threads were given; of one thread the last counts. */
   EW_BLOCK_THREAD_ASKED = 37, /* How deep the trace is: a record for each range of addresses, which differ in that alone. */
+  EW_BLOCK_PROCESS_CALLS = 48, /* System calls, in the order in which they were over. */
+  EW_BLOCK_PROCESS_OBJECTS = 49, /* Files, pipes and sockets that calls led to. Number 0 means none. */
+  EW_BLOCK_PROCESS_LOOKUPS = 50, /* Entries of directories that calls went through by their paths, before they were made. */
+  EW_BLOCK_PROCESS_TEXTS = 51, /* Names of entries, programs and command lines. Number 0 is the empty text. */
+  EW_BLOCK_PROCESS_EVENTS = 52, /* Lives of processes, and signals. */
+  EW_BLOCK_PROCESS_DATA = 53, /* Bytes that came from outside, or went there. */
+  EW_BLOCK_PROCESS_TURNS = 54, /* Not in recordings: the order that a branch is to have, handed to the tracer. */
 };
-#define EW_BLOCK_LAST 41
+#define EW_BLOCK_LAST 54
 
 /* Control messages. */
 enum ew_message_number {
@@ -262,6 +269,135 @@ _Static_assert(offsetof(struct ew_thread_module, lo) == 8, "thread_module.lo");
 _Static_assert(offsetof(struct ew_thread_module, hi) == 16, "thread_module.hi");
 _Static_assert(offsetof(struct ew_thread_module, reserved) == 24, "thread_module.reserved");
 _Static_assert(offsetof(struct ew_thread_module, length) == 28, "thread_module.length");
+
+/* One system call of a thread of a process. */
+struct ew_process_call {
+  uint64_t a0; /* First argument. */
+  uint64_t a1; /* Second. */
+  uint64_t a2; /* Third. */
+  uint64_t a3; /* Fourth. */
+  uint64_t a4; /* Fifth. */
+  uint64_t a5; /* Sixth. */
+  uint64_t result; /* As the kernel gives it: -errno, as a signed number. */
+  uint64_t position; /* Of the open file before the call; all ones when it has none. [bytes] */
+  uint64_t entered; /* When it was let through; the tracer counts what happens. */
+  uint64_t left; /* When it was over. */
+  uint32_t thread; /* Who, by its number inside the sandbox. */
+  uint32_t index; /* Which of the thread's calls, from 0. */
+  uint32_t number; /* The system call's, on x86-64. */
+  uint32_t object; /* Object of the descriptor that it was given. */
+  uint32_t second; /* Object of the second descriptor, or of the one that it returned. */
+  uint32_t flags; /* 1: it never returned. 2: others went on while it waited. 4: the file is open for appending. */
+  uint64_t value; /* Of a path, the text; of descriptors in memory, both; of a lock, what is asked for. */
+};
+_Static_assert(sizeof(struct ew_process_call) == 112, "process_call");
+_Static_assert(offsetof(struct ew_process_call, a0) == 0, "process_call.a0");
+_Static_assert(offsetof(struct ew_process_call, a1) == 8, "process_call.a1");
+_Static_assert(offsetof(struct ew_process_call, a2) == 16, "process_call.a2");
+_Static_assert(offsetof(struct ew_process_call, a3) == 24, "process_call.a3");
+_Static_assert(offsetof(struct ew_process_call, a4) == 32, "process_call.a4");
+_Static_assert(offsetof(struct ew_process_call, a5) == 40, "process_call.a5");
+_Static_assert(offsetof(struct ew_process_call, result) == 48, "process_call.result");
+_Static_assert(offsetof(struct ew_process_call, position) == 56, "process_call.position");
+_Static_assert(offsetof(struct ew_process_call, entered) == 64, "process_call.entered");
+_Static_assert(offsetof(struct ew_process_call, left) == 72, "process_call.left");
+_Static_assert(offsetof(struct ew_process_call, thread) == 80, "process_call.thread");
+_Static_assert(offsetof(struct ew_process_call, index) == 84, "process_call.index");
+_Static_assert(offsetof(struct ew_process_call, number) == 88, "process_call.number");
+_Static_assert(offsetof(struct ew_process_call, object) == 92, "process_call.object");
+_Static_assert(offsetof(struct ew_process_call, second) == 96, "process_call.second");
+_Static_assert(offsetof(struct ew_process_call, flags) == 100, "process_call.flags");
+_Static_assert(offsetof(struct ew_process_call, value) == 104, "process_call.value");
+
+/* What a descriptor or a name leads to. */
+struct ew_process_object {
+  uint64_t device; /* Of the file system. */
+  uint64_t inode; /* On it; given again when the file is gone. */
+  uint32_t mode; /* Type and permissions when it was first seen. */
+  uint32_t links; /* Names that it then had. */
+};
+_Static_assert(sizeof(struct ew_process_object) == 24, "process_object");
+_Static_assert(offsetof(struct ew_process_object, device) == 0, "process_object.device");
+_Static_assert(offsetof(struct ew_process_object, inode) == 8, "process_object.inode");
+_Static_assert(offsetof(struct ew_process_object, mode) == 16, "process_object.mode");
+_Static_assert(offsetof(struct ew_process_object, links) == 20, "process_object.links");
+
+/* A name in a directory, as the call was about to find it. */
+struct ew_process_lookup {
+  uint32_t call; /* Number of the call, by its record. */
+  uint32_t directory; /* Object. */
+  uint32_t name; /* Text. */
+  uint32_t found; /* Object; 0 when there is no such entry. */
+  uint32_t path; /* 0: the call's first path; 1: its second. */
+  uint32_t flags; /* 1: the last part of the path. 2: the directory is the root. */
+};
+_Static_assert(sizeof(struct ew_process_lookup) == 24, "process_lookup");
+_Static_assert(offsetof(struct ew_process_lookup, call) == 0, "process_lookup.call");
+_Static_assert(offsetof(struct ew_process_lookup, directory) == 4, "process_lookup.directory");
+_Static_assert(offsetof(struct ew_process_lookup, name) == 8, "process_lookup.name");
+_Static_assert(offsetof(struct ew_process_lookup, found) == 12, "process_lookup.found");
+_Static_assert(offsetof(struct ew_process_lookup, path) == 16, "process_lookup.path");
+_Static_assert(offsetof(struct ew_process_lookup, flags) == 20, "process_lookup.flags");
+
+/* The bytes follow. */
+struct ew_process_text {
+  uint32_t length; /* Length of the text. [bytes] */
+};
+_Static_assert(sizeof(struct ew_process_text) == 4, "process_text");
+_Static_assert(offsetof(struct ew_process_text, length) == 0, "process_text.length");
+
+/* Something that happened to a process beside its calls. */
+struct ew_process_event {
+  uint64_t when; /* As calls have it. */
+  uint64_t value; /* Of a fork its flags, of an end the wait status. */
+  uint32_t thread; /* Whom it happened to. */
+  uint32_t index; /* How many calls the thread had made. */
+  uint32_t kind; /* 1: made a process or thread; 2: runs another program; 3: ended; 4: got a signal. */
+  uint32_t other; /* The new thread; the program (object); the signal. */
+  uint32_t text; /* Command line, words ended by NUL; of another program. */
+  uint32_t process; /* The process that the thread, or the new thread, belongs to. */
+};
+_Static_assert(sizeof(struct ew_process_event) == 40, "process_event");
+_Static_assert(offsetof(struct ew_process_event, when) == 0, "process_event.when");
+_Static_assert(offsetof(struct ew_process_event, value) == 8, "process_event.value");
+_Static_assert(offsetof(struct ew_process_event, thread) == 16, "process_event.thread");
+_Static_assert(offsetof(struct ew_process_event, index) == 20, "process_event.index");
+_Static_assert(offsetof(struct ew_process_event, kind) == 24, "process_event.kind");
+_Static_assert(offsetof(struct ew_process_event, other) == 28, "process_event.other");
+_Static_assert(offsetof(struct ew_process_event, text) == 32, "process_event.text");
+_Static_assert(offsetof(struct ew_process_event, process) == 36, "process_event.process");
+
+/* The bytes follow. */
+struct ew_process_data {
+  uint32_t call; /* Number of the call, by its record; for the tracer, of the turn. */
+  uint32_t kind; /* 1: came from outside; 2: standard output; 3: standard error. */
+  uint32_t reserved; /* 0. */
+  uint32_t length; /* How many. [bytes] */
+};
+_Static_assert(sizeof(struct ew_process_data) == 16, "process_data");
+_Static_assert(offsetof(struct ew_process_data, call) == 0, "process_data.call");
+_Static_assert(offsetof(struct ew_process_data, kind) == 4, "process_data.kind");
+_Static_assert(offsetof(struct ew_process_data, reserved) == 8, "process_data.reserved");
+_Static_assert(offsetof(struct ew_process_data, length) == 12, "process_data.length");
+
+/* One call that is to come next. */
+struct ew_process_turn {
+  uint64_t result; /* What it then returned. */
+  uint32_t thread; /* Whose. */
+  uint32_t index; /* Which of the thread's calls. */
+  uint32_t number; /* The system call's. */
+  uint32_t flags; /* 1: do not wait until it is over. 2: an anchor. */
+  uint32_t name; /* Hash of the last part of its first path; 0 when it has none. */
+  uint32_t child; /* The process that it made. */
+};
+_Static_assert(sizeof(struct ew_process_turn) == 32, "process_turn");
+_Static_assert(offsetof(struct ew_process_turn, result) == 0, "process_turn.result");
+_Static_assert(offsetof(struct ew_process_turn, thread) == 8, "process_turn.thread");
+_Static_assert(offsetof(struct ew_process_turn, index) == 12, "process_turn.index");
+_Static_assert(offsetof(struct ew_process_turn, number) == 16, "process_turn.number");
+_Static_assert(offsetof(struct ew_process_turn, flags) == 20, "process_turn.flags");
+_Static_assert(offsetof(struct ew_process_turn, name) == 24, "process_turn.name");
+_Static_assert(offsetof(struct ew_process_turn, child) == 28, "process_turn.child");
 
 /* The name's bytes follow: UTF-8 where it is text, any bytes where it is a file name. */
 struct ew_string {
@@ -759,13 +895,20 @@ static inline uint32_t ew_record_size(uint32_t type) {
   case EW_BLOCK_THREAD_LOCALS: return 16;
   case EW_BLOCK_THREAD_NAMES: return 8;
   case EW_BLOCK_THREAD_ASKED: return 40;
+  case EW_BLOCK_PROCESS_CALLS: return 112;
+  case EW_BLOCK_PROCESS_OBJECTS: return 24;
+  case EW_BLOCK_PROCESS_LOOKUPS: return 24;
+  case EW_BLOCK_PROCESS_TEXTS: return 4;
+  case EW_BLOCK_PROCESS_EVENTS: return 40;
+  case EW_BLOCK_PROCESS_DATA: return 16;
+  case EW_BLOCK_PROCESS_TURNS: return 32;
   default: return 0;
   }
 }
 
 /* Whether each record is followed by as many bytes as its last field says. */
 static inline int ew_record_has_tail(uint32_t type) {
-  return type == EW_BLOCK_STRINGS || type == EW_BLOCK_INPUT || type == EW_BLOCK_METADATA || type == EW_BLOCK_THREAD_MODULES || type == EW_BLOCK_THREAD_NAMES;
+  return type == EW_BLOCK_STRINGS || type == EW_BLOCK_INPUT || type == EW_BLOCK_METADATA || type == EW_BLOCK_THREAD_MODULES || type == EW_BLOCK_THREAD_NAMES || type == EW_BLOCK_PROCESS_TEXTS || type == EW_BLOCK_PROCESS_DATA;
 }
 
 /* The name of a block type in the manifest. */
@@ -793,6 +936,13 @@ static inline const char *ew_block_name(uint32_t type) {
   case EW_BLOCK_THREAD_LOCALS: return "thread_locals";
   case EW_BLOCK_THREAD_NAMES: return "thread_names";
   case EW_BLOCK_THREAD_ASKED: return "thread_asked";
+  case EW_BLOCK_PROCESS_CALLS: return "process_calls";
+  case EW_BLOCK_PROCESS_OBJECTS: return "process_objects";
+  case EW_BLOCK_PROCESS_LOOKUPS: return "process_lookups";
+  case EW_BLOCK_PROCESS_TEXTS: return "process_texts";
+  case EW_BLOCK_PROCESS_EVENTS: return "process_events";
+  case EW_BLOCK_PROCESS_DATA: return "process_data";
+  case EW_BLOCK_PROCESS_TURNS: return "process_turns";
   default: return "";
   }
 }

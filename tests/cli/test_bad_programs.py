@@ -131,8 +131,8 @@ def test_a_script_is_run_for_what_it_starts(tmp_path: Path) -> None:
     script = tmp_path / "suite.sh"
     script.write_text("#!/bin/sh\n./ours && ./ours\n", encoding="utf-8")
     script.chmod(0o755)
-    refused = eitherway(tmp_path, "record", "--", "./suite.sh")
-    assert (refused.returncode, "--world threads" in refused.stderr) == (64, True)
+    tree = eitherway(tmp_path, "record", "--", "./suite.sh")
+    assert (tree.returncode, "world: processes" in tree.stderr) == (0, True)
     done = eitherway(tmp_path, "record", "--world", "threads", "--verify", "--", "./suite.sh")
     assert done.returncode == 0, done.stderr
     assert "token:" not in done.stderr  # a replay of one would refuse the script
@@ -143,9 +143,12 @@ def test_a_script_is_run_for_what_it_starts(tmp_path: Path) -> None:
     assert (nothing.returncode, "no program of ours" in nothing.stderr) == (65, True)
 
 
-def test_the_processes_world_is_not_there_yet(tmp_path: Path) -> None:
-    done = eitherway(tmp_path, "record", "--world", "processes", "--", "/bin/true")
-    assert (done.returncode, "not there yet" in done.stderr) == (69, True)
+def test_what_is_not_ours_is_a_tree_of_processes(tmp_path: Path) -> None:
+    done = eitherway(tmp_path, "record", "--world", "processes", "--", "sh", "-c", "exit 3")
+    assert (done.returncode, "world: processes" in done.stderr) == (3, True)
+    assert eitherway(tmp_path, "replay").returncode == 0
+    refused = eitherway(tmp_path, "record", "--world", "threads", "--", "/bin/true")
+    assert (refused.returncode, "was not built by eitherway cc" in refused.stderr) == (65, True)
 
 
 # --- programs that die in start-up

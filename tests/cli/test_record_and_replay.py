@@ -86,7 +86,7 @@ def test_a_program_keeps_its_exit_code_and_input(
     [
         ([], 64, "there is no command to run"),
         (["--", "./missing"], 64, "does not exist"),
-        (["--", "/bin/true"], 65, "was not built by eitherway cc"),
+        (["--world", "threads", "--", "/bin/true"], 65, "was not built by eitherway cc"),
         (["--seed", "x", "--", "/bin/true"], 64, "is not a seed"),
         (["--scheduler", "best", "--", "/bin/true"], 64, "invalid choice"),
     ],

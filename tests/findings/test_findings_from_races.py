@@ -101,8 +101,8 @@ def test_a_load_store_race_of_processes() -> None:
     b = bank.does(bank.auditor, OpKind.LOAD, file, "openat")
     finding = bank.finding(Kind.LOAD_STORE, a, b)
     assert [(op.actor, op.op) for op in finding.operations] == [
-        ("process 'teller' (pid 71)", "write"),
-        ("process", "read"),
+        ("process 'teller' (pid 71)", "openat"),
+        ("process", "openat"),
     ]
     assert "to file 'out.h' by process 'teller' (pid 71) in openat" in finding.explanation[0]
 

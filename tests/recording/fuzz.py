@@ -28,7 +28,7 @@ from tests.recording import samples
 from tests.recording.whole import check
 
 from eitherway.errors import BadInput
-from eitherway.recording.layout import BLOCK_HEADER, BlockType
+from eitherway.recording.layout import BLOCK_HEADER, MAX_RECORD, BlockType
 from eitherway.recording.read import Recording
 from eitherway.recording.trace import read_trace, write_trace
 from eitherway.recording.write import RecordingWriter
@@ -50,13 +50,13 @@ Mutation = Callable[[Files, random.Random], None]
 
 def seeds(place: Path) -> list[Files]:
     """Good recordings to start from."""
-    samples.write_sample(place / "small", block_bytes=64, operations=12)
+    samples.write_sample(place / "small", block_bytes=MAX_RECORD, operations=12)
     samples.write_sample(place / "large", block_bytes=4096, operations=40)
     write_trace(place / "random", samples.random_trace(3, 30), samples.MANIFEST)
-    writer = RecordingWriter(place / "begun", samples.MANIFEST, block_bytes=64)
+    writer = RecordingWriter(place / "begun", samples.MANIFEST, block_bytes=MAX_RECORD)
     samples.fill_sample(writer, operations=12)
     writer.abandon()
-    with RecordingWriter(place / "run", samples.MANIFEST, block_bytes=64) as only:
+    with RecordingWriter(place / "run", samples.MANIFEST, block_bytes=MAX_RECORD) as only:
         only.stream("run").rows(BlockType.CHOICES, samples.CHOICES)
         only.stream("run").input(1, 0, bytes(300))
     samples.write_thread_events(place / "traced", events=30)

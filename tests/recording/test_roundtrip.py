@@ -31,7 +31,7 @@ def _read(path: Path) -> Trace:
         return read_trace(recording)
 
 
-@pytest.mark.parametrize("block_bytes", [MAX_RECORD, 41, 256, 4096, MAX_PAYLOAD])
+@pytest.mark.parametrize("block_bytes", [MAX_RECORD, MAX_RECORD + 1, 256, 4096, MAX_PAYLOAD])
 def test_everything_comes_back(tmp_path: Path, block_bytes: int) -> None:
     samples.write_sample(tmp_path / "r", block_bytes=block_bytes)
     with Recording.open(tmp_path / "r") as recording:
@@ -98,7 +98,7 @@ def test_any_manifest_comes_back(
 def test_rows_one_by_one_make_the_same_file_as_all_at_once(tmp_path: Path) -> None:
     trace = samples.sample_trace()
     for name, step in (("one", 1), ("all", len(trace))):
-        with RecordingWriter(tmp_path / name, samples.MANIFEST, block_bytes=100) as writer:
+        with RecordingWriter(tmp_path / name, samples.MANIFEST, block_bytes=121) as writer:
             for start in range(0, len(trace), step):
                 rows = trace.operations[start : start + step]
                 writer.stream("trace").rows(BlockType.OPERATIONS, rows)
@@ -139,13 +139,13 @@ def test_tables_are_read_only(tmp_path: Path) -> None:
 def test_the_writer_checks_its_arguments(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="blocks of 39 bytes"):
         RecordingWriter(tmp_path / "small", samples.MANIFEST, block_bytes=39)
-    with RecordingWriter(tmp_path / "r", samples.MANIFEST, block_bytes=64) as writer:
+    with RecordingWriter(tmp_path / "r", samples.MANIFEST, block_bytes=MAX_RECORD) as writer:
         with pytest.raises(ValueError, match="cannot be a stream"):
             writer.stream("../evil")
         with pytest.raises(ValueError, match="operations have columns"):
             writer.stream("trace").rows(BlockType.OPERATIONS, samples.CHOICES)
         with pytest.raises(ValueError, match="does not fit in a block"):
-            writer.stream("trace").strings(["x" * 61])
+            writer.stream("trace").strings(["x" * (MAX_RECORD - 3)])
 
 
 def test_a_type_in_two_streams_is_refused_and_leaves_it_incomplete(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from eitherway.cli import arguments, findings_list, output, running
+from eitherway.cli import arguments, findings_list, output, running, trees
 from eitherway.cli.progress import Line
 from eitherway.findings.merge import stamped
 
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--jobs",
-        type=arguments.jobs,
+        type=arguments.count,
         default=len(os.sched_getaffinity(0)),
         metavar="N",
         help="fork servers at work at a time (default: one for each processor)",
@@ -60,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="then run both orders of the data races, for at most as long again",
     )
+    trees.add_world(parser)
     running.add_time(parser)
     running.add_driver(parser)
     parser.set_defaults(timeout=HANGS)
@@ -84,10 +85,13 @@ def run(args: argparse.Namespace) -> int:
     course = replace(running.plan_of(args), show_driver=None)
     launch = Launch.here(running.command_of(args.command, _USE), *running.stdin_for_many())
     program = classify(program_here(launch))
-    if problem := program.problem():
+    apart = trees.are_meant(args.world, program)
+    if not apart and (problem := program.problem()):
         raise problem
     store = Store.default(tell=output.say)
     store.prepare()
+    if apart:
+        return trees.check(args, plan, launch, store)
     output.say(f"the threads of {launch.command[0]}: {_instrumented(program)}")
     seconds = args.seconds or (None if args.schedules else SECONDS)
     budget = Budget(args.schedules, seconds, args.stop_at_first)
@@ -100,12 +104,8 @@ def run(args: argparse.Namespace) -> int:
         ) as search,
         Line() as line,
     ):
-        progress = search.run(
-            turns(args.seed, mix),
-            budget,
-            lambda now: line.show(_short(now)),
-            first=known.runs(),
-        )
+        search.again(known.runs())
+        progress = search.run(turns(args.seed, mix), budget, lambda now: line.show(_short(now)))
     known.add(search.recordings)
     known.add_places(progress.places)
     if args.judge:
@@ -118,8 +118,7 @@ def run(args: argparse.Namespace) -> int:
         first = result.findings[0]
         if token := progress.tokens.get(first.id):
             output.say(f"token of the first: {token}")
-        if first.replay:  # what there was no time to confirm has no recording
-            output.say(f"next: {first.replay}")
+        output.say(f"next: {first.replay}")
     return result.exit_code
 
 

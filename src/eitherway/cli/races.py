@@ -153,6 +153,9 @@ def _trace_of(recording: "Recording", *, again: bool) -> "tuple[Trace, Describe]
     """The trace in the recording, or the one of its run, done again with a tracer around it."""
     from eitherway.model.described import nothing
     from eitherway.recording.trace import has_trace, read_trace
+    from eitherway.worlds.processes.log import Log
+    from eitherway.worlds.processes.recorded import directory_of, is_tree
+    from eitherway.worlds.processes.traced import traced
     from eitherway.worlds.threads.described import Descriptions
     from eitherway.worlds.threads.events import Events, is_trace
     from eitherway.worlds.threads.launch import fix_addresses
@@ -160,6 +163,9 @@ def _trace_of(recording: "Recording", *, again: bool) -> "tuple[Trace, Describe]
     from eitherway.worlds.threads.recorded import is_made_here, is_run, load
     from eitherway.worlds.threads.traced import Depth, TraceRequest, events_of
 
+    if is_tree(recording):
+        tree = traced(Log.read(recording), directory_of(recording))
+        return tree.trace, tree.describe
     kinds = _kinds(recording)
     if is_trace(recording):
         events = Events.read(recording)

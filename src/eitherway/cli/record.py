@@ -4,9 +4,9 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from eitherway.cli import arguments, running
+from eitherway.cli import arguments, running, trees
 from eitherway.cli.output import say
-from eitherway.errors import Exit, Unavailable
+from eitherway.errors import Exit
 
 if TYPE_CHECKING:
     from eitherway.sandbox.box import Sandbox
@@ -18,12 +18,7 @@ _USE = "eitherway record -- ./program ARGS"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
-    parser.add_argument(
-        "--world",
-        choices=["threads", "processes"],
-        help="what is put in order: the threads of a program, also of those that a script or make "
-        "starts when threads is given; or processes (default: threads of a program of ours)",
-    )
+    trees.add_world(parser)
     parser.add_argument(
         "--seed", type=arguments.seed, default=0, metavar="N", help="which schedule (default: 0)"
     )
@@ -58,13 +53,11 @@ def run(args: argparse.Namespace) -> int:
     from eitherway.worlds.threads.run import run as run_once
 
     command, plan = running.command_of(args.command, _USE), running.plan_of(args)
-    if args.world == "processes":
-        raise Unavailable(
-            "the processes world is not there yet",
-            instead="--world threads, with a program that eitherway cc built",
-        )
     program = program_here(Launch.here(command))
     found = classify(program)
+    if trees.are_meant(args.world, found):
+        launch = Launch.here(command, *running.stdin_for_many())
+        return trees.record(args, launch, Store.default(tell=say))
     leads = args.world == "threads" and found.may_lead(command[0])
     if not leads and (problem := found.problem()):
         raise problem

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from eitherway import __version__
-from eitherway.cli import arguments, running, trace_options
+from eitherway.cli import arguments, running, trace_options, trees
 from eitherway.cli.output import say
 from eitherway.errors import BadInput, Exit, Unavailable, UsageError
 
@@ -91,10 +91,13 @@ def _path_of(name: str | None) -> Path:
 def _from_recording(args: argparse.Namespace) -> int:
     # late: NumPy comes with these
     from eitherway.recording.read import Recording
+    from eitherway.worlds.processes.recorded import is_tree
     from eitherway.worlds.threads.launch import fix_addresses, program_of
     from eitherway.worlds.threads.recorded import load
 
     with Recording.open(_path_of(args.recording)) as recording:
+        if is_tree(recording):
+            return trees.replay(args, recording)
         recorded = load(recording)
     request = trace_options.request_of(args, program_of(recorded.launch))
     traced = trace_options.prepare(args.trace) if request else None

@@ -17,6 +17,7 @@ from eitherway.detect import (
     lock_misuse,
     lost_wakeup,
     memory_error,
+    near,
     wait_wakeups,
     wakeup_waits,
 )
@@ -45,7 +46,8 @@ class Detector:
 
 
 DETECTORS = (
-    Detector("load-store", load_store.find, ALL_EDGES, ALL_WORLDS),
+    Detector("load-store", load_store.find, ALL_EDGES, MEMORY_WORLDS),
+    Detector("load-store", near.find, ALL_EDGES, frozenset({World.PROCESSES})),
     Detector("wait-wakeups", wait_wakeups.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
     Detector("wakeup-waits", wakeup_waits.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
     Detector("atomicity", atomicity.find, INHERENT_EDGES, MEMORY_WORLDS, guesses=True),

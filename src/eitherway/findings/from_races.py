@@ -177,6 +177,8 @@ _SIZED = ACCESSES - {OpKind.ALLOCATE, OpKind.FREE}  # those two are of a block a
 def op_words(operation: Operation, world: World) -> str:
     """What an operation does: "atomic write of size 4", "try-lock", "wait"."""
     words = OP_WORDS[operation.kind]
+    if world is World.PROCESSES and operation.place.function:
+        return operation.place.function
     if operation.kind is OpKind.ACQUIRE:
         words = ("try-" if operation.flags & OpFlag.TRY else "") + words
         return f"read {words}" if operation.flags & OpFlag.SHARED else words

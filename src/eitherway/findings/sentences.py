@@ -58,7 +58,7 @@ _PREPOSITIONS = {OpKind.STORE: "to", OpKind.WAIT: "on", OpKind.WAKE: "on"}
 def _where(place: Frame) -> str:
     at = f"{place.file}:{place.line}" if place.line else place.file
     if not at and place.module:
-        at = f"{place.module}+{place.offset:#x}"
+        at = f"{place.module}+{place.offset:#x}" if place.offset else place.module
     if place.function:
         return f" in {place.function} ({at})" if at else f" in {place.function}"
     return f" at {at}" if at else ""

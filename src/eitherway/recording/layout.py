@@ -20,7 +20,7 @@ BLOCK_MAGIC = b"EWBK"
 CONTROL_MAGIC = b"EWCP"
 CONTROL_VERSION = 2
 # Bytes of the largest record, without its tail.
-MAX_RECORD = 40
+MAX_RECORD = 112
 # Bytes of payload in one block. A reader holds one block at a time.
 MAX_PAYLOAD = 1048576
 # Stream files of one recording.
@@ -58,6 +58,13 @@ class BlockType(IntEnum):
     THREAD_LOCALS = 40
     THREAD_NAMES = 41
     THREAD_ASKED = 37
+    PROCESS_CALLS = 48
+    PROCESS_OBJECTS = 49
+    PROCESS_LOOKUPS = 50
+    PROCESS_TEXTS = 51
+    PROCESS_EVENTS = 52
+    PROCESS_DATA = 53
+    PROCESS_TURNS = 54
 
 
 class MessageType(IntEnum):
@@ -85,6 +92,13 @@ THREAD_MEMORY = struct.Struct("<QQIIII")
 THREAD_LOCAL = struct.Struct("<IIQ")
 THREAD_ASKED = struct.Struct("<IIQQQQ")
 THREAD_MODULE = struct.Struct("<QQQII")
+PROCESS_CALL = struct.Struct("<QQQQQQQQQQIIIIIIQ")
+PROCESS_OBJECT = struct.Struct("<QQII")
+PROCESS_LOOKUP = struct.Struct("<IIIIII")
+PROCESS_TEXT = struct.Struct("<I")
+PROCESS_EVENT = struct.Struct("<QQIIIIII")
+PROCESS_DATA = struct.Struct("<IIII")
+PROCESS_TURN = struct.Struct("<QIIIIII")
 STRING = struct.Struct("<I")
 ACTOR = struct.Struct("<IIIIQ")
 OBJECT = struct.Struct("<III")
@@ -245,6 +259,82 @@ TABLES: dict[BlockType, np.dtype[Any]] = {
             "itemsize": 40,
         }
     ),
+    BlockType.PROCESS_CALLS: np.dtype(
+        {
+            "names": [
+                "a0",
+                "a1",
+                "a2",
+                "a3",
+                "a4",
+                "a5",
+                "result",
+                "position",
+                "entered",
+                "left",
+                "thread",
+                "index",
+                "number",
+                "object",
+                "second",
+                "flags",
+                "value",
+            ],
+            "formats": [
+                "<u8",
+                "<u8",
+                "<u8",
+                "<u8",
+                "<u8",
+                "<u8",
+                "<u8",
+                "<u8",
+                "<u8",
+                "<u8",
+                "<u4",
+                "<u4",
+                "<u4",
+                "<u4",
+                "<u4",
+                "<u4",
+                "<u8",
+            ],
+            "offsets": [0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 84, 88, 92, 96, 100, 104],
+            "itemsize": 112,
+        }
+    ),
+    BlockType.PROCESS_OBJECTS: np.dtype(
+        {
+            "names": ["device", "inode", "mode", "links"],
+            "formats": ["<u8", "<u8", "<u4", "<u4"],
+            "offsets": [0, 8, 16, 20],
+            "itemsize": 24,
+        }
+    ),
+    BlockType.PROCESS_LOOKUPS: np.dtype(
+        {
+            "names": ["call", "directory", "name", "found", "path", "flags"],
+            "formats": ["<u4", "<u4", "<u4", "<u4", "<u4", "<u4"],
+            "offsets": [0, 4, 8, 12, 16, 20],
+            "itemsize": 24,
+        }
+    ),
+    BlockType.PROCESS_EVENTS: np.dtype(
+        {
+            "names": ["when", "value", "thread", "index", "kind", "other", "text", "process"],
+            "formats": ["<u8", "<u8", "<u4", "<u4", "<u4", "<u4", "<u4", "<u4"],
+            "offsets": [0, 8, 16, 20, 24, 28, 32, 36],
+            "itemsize": 40,
+        }
+    ),
+    BlockType.PROCESS_TURNS: np.dtype(
+        {
+            "names": ["result", "thread", "index", "number", "flags", "name", "child"],
+            "formats": ["<u8", "<u4", "<u4", "<u4", "<u4", "<u4", "<u4"],
+            "offsets": [0, 8, 12, 16, 20, 24, 28],
+            "itemsize": 32,
+        }
+    ),
 }
 
 # The part of a record before its tail; its last field is the length of the tail.
@@ -254,6 +344,8 @@ HEADS: dict[BlockType, struct.Struct] = {
     BlockType.METADATA: METADATA,
     BlockType.THREAD_MODULES: THREAD_MODULE,
     BlockType.THREAD_NAMES: THREAD_NAME,
+    BlockType.PROCESS_TEXTS: PROCESS_TEXT,
+    BlockType.PROCESS_DATA: PROCESS_DATA,
 }
 
 # Keys of the manifest and their types; those in SHAPES are objects, in LISTS arrays.

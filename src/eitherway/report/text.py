@@ -128,12 +128,18 @@ def _stack(frames: Sequence[Frame]) -> Iterator[str]:
     if not frames:
         yield "    [failed to restore the stack]"
     for number, frame in enumerate(frames):
-        where = f"{place(frame) or '<null>'}{_module(frame)}"
-        yield f"    #{number} {frame.function or '<null>'} {where}"
+        unknown = "" if frame.module and not frame.offset else " <null>"
+        at = f" {place(frame)}" if place(frame) else unknown
+        yield f"    #{number} {frame.function or '<null>'}{at}{_module(frame)}"
 
 
 def _module(frame: Frame) -> str:
-    return f" ({frame.module}+{frame.offset:#x})" if frame.module else ""
+    return f" ({_in_module(frame)})" if frame.module else ""
+
+
+def _in_module(frame: Frame) -> str:
+    """A process is known by its program alone."""
+    return f"{frame.module}+{frame.offset:#x}" if frame.offset else frame.module
 
 
 def _locations(finding: Finding) -> Iterator[str]:
@@ -180,7 +186,7 @@ def _actors(finding: Finding) -> Iterator[str]:
 def _summary_place(finding: Finding) -> str:
     for operation in reversed(finding.operations):
         frame = where(operation)
-        at = place(frame) or (f"({frame.module}+{frame.offset:#x})" if frame.module else "")
+        at = place(frame) or (f"({_in_module(frame)})" if frame.module else "")
         if at or frame.function:
             return (f" {at}" if at else "") + (f" in {frame.function}" if frame.function else "")
     return ""

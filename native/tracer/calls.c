@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call, from where it begins to where it is over.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "call_table.h"
+#include "tracer.h"
+
+enum { DATA_MAX = 1 << 16, PARTS_MAX = 64 };
+
+static uint32_t standard_output, standard_error; // objects, where they lead outside
+static uint8_t data[DATA_MAX];
+
+void calls_begin(void) {
+    struct stat status;
+    if (fstat(STDOUT_FILENO, &status) == 0)
+        standard_output = object_of(&status);
+    if (fstat(STDERR_FILENO, &status) == 0)
+        standard_error = object_of(&status);
+    end_note_number("standard_output", standard_output);
+    end_note_number("standard_error", standard_error);
+}
+
+static int argument_that(const struct thread *thread, unsigned takes) {
+    for (int i = 0; i < ARGUMENTS; i++)
+        if (thread->shape->takes[i] == takes)
+            return i;
+    return -1;
+}
+
+static uint64_t *arguments(struct thread *thread) {
+    return &thread->call.a0;
+}
+
+static bool uses_position(uint64_t number) {
+    return number == SYS_read || number == SYS_write || number == SYS_readv ||
+           number == SYS_writev || number == SYS_lseek || number == SYS_getdents64;
+}
+
+static void look_at_descriptor(struct thread *thread) {
+    struct stat status = {0};
+    int which = argument_that(thread, TAKES_DESCRIPTOR);
+    int second = argument_that(thread, TAKES_SECOND_DESCRIPTOR);
+    if (second >= 0)
+        thread->call.second =
+            object_of_descriptor(thread->id, (int)arguments(thread)[second], &status);
+    if (which < 0)
+        return;
+    int descriptor = (int)arguments(thread)[which];
+    thread->call.object = object_of_descriptor(thread->id, descriptor, &status);
+    thread->mode = status.st_mode;
+}
+
+void call_enter(struct thread *thread, const struct entry *entry) {
+    thread->shape = call_shape_of(entry->number);
+    thread->lookup_count = 0;
+    thread->arrived = tick();
+    thread->mode = 0;
+    thread->name = 0;
+    thread->call = (struct ew_process_call){.position = UINT64_MAX,
+                                            .thread = (uint32_t)thread->id,
+                                            .index = thread->index,
+                                            .number = (uint32_t)entry->number};
+    memcpy(&thread->call.a0, entry->arguments, sizeof entry->arguments);
+    look_at_descriptor(thread);
+}
+
+bool call_may_wait(const struct thread *thread) {
+    unsigned waits = thread->shape->waits;
+    bool file = S_ISREG(thread->mode) || S_ISDIR(thread->mode) || !thread->mode;
+    return waits == WAITS_ALWAYS || waits == WAITS_TIME || (waits == WAITS_STREAM && !file);
+}
+
+bool call_waits_for_time(const struct thread *thread) {
+    return thread->shape->waits == WAITS_TIME;
+}
+
+void call_look(struct thread *thread) {
+    bool appends = false;
+    thread->call.flags = 0;
+    if ((S_ISREG(thread->mode) || S_ISDIR(thread->mode)) && uses_position(thread->call.number))
+        descriptor_position(thread->id, (int)thread->call.a0, &thread->call.position, &appends);
+    if (appends)
+        thread->call.flags |= CALL_APPENDS;
+    if (thread->call.number == SYS_fcntl &&
+        (thread->call.a1 == F_SETLK || thread->call.a1 == F_SETLKW ||
+         thread->call.a1 == F_OFD_SETLK || thread->call.a1 == F_OFD_SETLKW)) {
+        struct flock lock = {0};
+        memory_read(thread->id, thread->call.a2, &lock, sizeof lock);
+        thread->call.value = (uint64_t)(uint16_t)lock.l_type;
+    }
+    lookups_take(thread);
+}
+
+// ---- what it brought
+
+static void take_descriptors(struct thread *thread, int64_t result) {
+    struct stat status;
+    int pair[2];
+    if (thread->shape->gives == GIVES_DESCRIPTOR && result >= 0)
+        thread->call.second = object_of_descriptor(thread->id, (int)result, &status);
+    if (thread->shape->gives == GIVES_TWO_DESCRIPTORS && result == 0 &&
+        memory_read(thread->id, thread->call.a0, pair, sizeof pair) == (ssize_t)sizeof pair) {
+        thread->call.value = (uint32_t)pair[0] | (uint64_t)(uint32_t)pair[1] << 32;
+        thread->call.second = object_of_descriptor(thread->id, pair[0], &status);
+    }
+}
+
+// Where in the thread's memory the call has put what came from outside, and how much of it.
+static bool filled(struct thread *thread, int64_t result, uint64_t *address, size_t *length) {
+    const struct call_shape *shape = thread->shape;
+    if (thread->call.number == SYS_read && S_ISCHR(thread->mode)) {
+        *address = thread->call.a1;
+        *length = result > 0 ? (size_t)result : 0;
+    } else if (shape->fills >= 0) {
+        *address = arguments(thread)[shape->fills];
+        *length = shape->fills_bytes ? shape->fills_bytes : result > 0 ? (size_t)result : 0;
+    } else {
+        return false;
+    }
+    *length = *length < DATA_MAX ? *length : DATA_MAX;
+    return *address && result >= 0;
+}
+
+static int64_t take_input(struct thread *thread, int64_t result) {
+    uint64_t address;
+    size_t length, known;
+    if (thread->shape->fills == -1) {
+        if (thread->turn)
+            stop_set_result(thread->id, (int64_t)thread->turn->result);
+        return thread->turn ? (int64_t)thread->turn->result : result;
+    }
+    if (!filled(thread, result, &address, &length))
+        return result;
+    const void *given = thread->turn ? plan_data(thread->turn, CAME_FROM_OUTSIDE, &known) : NULL;
+    if (given) {
+        length = known;
+        memory_write(thread->id, address, given, length);
+        stop_set_result(thread->id, (int64_t)thread->turn->result);
+        result = (int64_t)thread->turn->result;
+    }
+    if (memory_read(thread->id, address, data, length) == (ssize_t)length)
+        log_data(CAME_FROM_OUTSIDE, data, length);
+    return result;
+}
+
+static void take_written(struct thread *thread, uint32_t kind, uint64_t address, size_t length) {
+    while (length) {
+        size_t part = length < DATA_MAX ? length : DATA_MAX;
+        if (memory_read(thread->id, address, data, part) != (ssize_t)part)
+            return;
+        log_data(kind, data, part);
+        address += part;
+        length -= part;
+    }
+}
+
+static void take_output(struct thread *thread, int64_t result) {
+    uint32_t object = thread->call.object;
+    bool output = object && object == standard_output;
+    if (result <= 0 || !(output || (object && object == standard_error)))
+        return;
+    uint32_t kind = output ? STANDARD_OUTPUT : STANDARD_ERROR;
+    size_t left = (size_t)result;
+    if (thread->call.number == SYS_write)
+        take_written(thread, kind, thread->call.a1, left);
+    if (thread->call.number != SYS_writev)
+        return;
+    struct iovec parts[PARTS_MAX];
+    size_t count = thread->call.a2 < PARTS_MAX ? thread->call.a2 : PARTS_MAX;
+    if (memory_read(thread->id, thread->call.a1, parts, count * sizeof *parts) < 0)
+        return;
+    for (size_t i = 0; i < count && left; i++) {
+        size_t part = parts[i].iov_len < left ? parts[i].iov_len : left;
+        take_written(thread, kind, (uint64_t)(uintptr_t)parts[i].iov_base, part);
+        left -= part;
+    }
+}
+
+static void write_down(struct thread *thread) {
+    thread->call.left = tick();
+    log_call(thread);
+    thread->index++;
+    thread->turn = NULL;
+}
+
+void call_leave(struct thread *thread, int64_t result) {
+    take_descriptors(thread, result);
+    result = take_input(thread, result);
+    take_output(thread, result);
+    thread->call.result = (uint64_t)result;
+    write_down(thread);
+}
+
+void call_cut_off(struct thread *thread) {
+    if (thread->where == ABOUT)
+        return;
+    thread->call.flags |= CALL_NEVER_RETURNED;
+    write_down(thread);
+}

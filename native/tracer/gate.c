@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who goes through next. As they come, one at a time unless it can wait for others: that is a
+// recording. Ordered: when all have come to rest, first by the plan, then by priorities, so that
+// one seed gives one order.
+#include <stdio.h>
+
+#include "numbering.h"
+#include "tracer.h"
+
+enum { FAIR = 2048 }; // calls of one, while others are held, until it comes behind them
+
+static bool ordered;
+static uint64_t seed;
+static struct thread *in_flight; // as they come: the call that others wait for
+static const struct ew_process_turn *awaited, *kept_back; // anchors, off the plan
+static const char *forced = "as asked";
+
+void gate_begin(const struct options *options) {
+    ordered = options->ordered;
+    seed = options->seed;
+}
+
+bool gate_is_ordered(void) {
+    return ordered;
+}
+
+static void let_through(struct thread *thread) {
+    thread->where = IN_CALL;
+    thread->call.entered = tick();
+    if (!ordered && !call_may_wait(thread))
+        in_flight = thread;
+    bool skipped = ordered && call_waits_for_time(thread); // nobody else can go: time goes on
+    if (skipped)
+        stop_skip(thread->id, 0);
+    stop_go(thread->id, true, 0);
+}
+
+// ---- as they come
+
+struct oldest {
+    struct thread *thread;
+};
+
+static void consider_oldest(struct thread *thread, void *context) {
+    struct oldest *oldest = context;
+    if (thread->where != HELD)
+        return;
+    if (!oldest->thread || thread->arrived < oldest->thread->arrived)
+        oldest->thread = thread;
+}
+
+static void next_as_they_came(void) {
+    struct oldest oldest = {NULL};
+    threads_each(consider_oldest, &oldest);
+    if (oldest.thread) {
+        call_look(oldest.thread);
+        let_through(oldest.thread);
+    }
+}
+
+void gate_arrive(struct thread *thread) {
+    thread->where = HELD;
+    if (ordered || (in_flight && !call_may_wait(thread)))
+        return;
+    call_look(thread);
+    let_through(thread);
+}
+
+void gate_over(struct thread *thread) {
+    if (thread != in_flight)
+        return;
+    in_flight = NULL;
+    next_as_they_came();
+}
+
+bool gate_is_busy(void) {
+    return in_flight != NULL;
+}
+
+bool gate_pass_sleeper(void) {
+    if (!in_flight || !thread_sleeps(in_flight))
+        return false;
+    in_flight->call.flags |= CALL_OTHERS_WENT_ON;
+    gate_over(in_flight);
+    return true;
+}
+
+// ---- by the plan
+
+static bool is_call_of(const struct thread *thread, const struct ew_process_turn *turn) {
+    return thread->id == (pid_t)turn->thread && thread->call.number == turn->number &&
+           thread->name == turn->name;
+}
+
+// Off the plan processes may have other numbers: a name says as much.
+static bool is_like(const struct thread *thread, const struct ew_process_turn *turn) {
+    bool named = turn->name && thread->name == turn->name && thread->call.number == turn->number;
+    return named || is_call_of(thread, turn);
+}
+
+// Looks at the call as it is now; what it finds may be another file than the recorded one.
+static bool stands_before(struct thread *thread, const struct ew_process_turn *turn) {
+    if (!thread || thread->where != HELD || thread->index != turn->index)
+        return false;
+    call_look(thread);
+    return is_call_of(thread, turn);
+}
+
+static void leave_plan(const struct ew_process_turn *turn) {
+    char text[160];
+    struct thread *thread = thread_find((pid_t)turn->thread);
+    const char *instead = !thread                 ? "it is not there"
+                          : thread->where != HELD ? "it waits"
+                                                  : "it stands before another call";
+    snprintf(text, sizeof text, "turn %zu of %zu, call %u of process %u: %s", plan_done() + 1,
+             plan_length(), turn->index, turn->thread, instead);
+    end_note("left_plan", text);
+    awaited = plan_anchor(0);
+    kept_back = plan_anchor(1);
+    if (awaited && plan_done() >= plan_length() - 1)
+        awaited = kept_back = NULL; // the first has happened: the order is as asked
+    else
+        forced = "not reached";
+    plan_give_up();
+}
+
+static bool next_of_plan(void) {
+    const struct ew_process_turn *turn = plan_next();
+    if (!turn)
+        return false;
+    struct thread *thread = thread_find((pid_t)turn->thread);
+    if (!stands_before(thread, turn) || (turn->child && !pids_next((pid_t)turn->child))) {
+        leave_plan(turn);
+        return false;
+    }
+    thread->turn = turn;
+    plan_step();
+    let_through(thread);
+    return true;
+}
+
+// ---- by priorities
+
+static bool is_kept_back(const struct thread *thread) {
+    return kept_back && thread->id == (pid_t)kept_back->thread &&
+           thread->index == kept_back->index && thread->call.number == kept_back->number;
+}
+
+static uint64_t priority(const struct thread *thread) {
+    uint64_t key[2] = {seed, (uint64_t)thread->id};
+    return seed ? hash_of(key, sizeof key) : (uint64_t)thread->id;
+}
+
+struct choice {
+    struct thread *best;
+    size_t held;
+};
+
+static bool is_better(const struct thread *one, const struct thread *other) {
+    if (call_waits_for_time(one) != call_waits_for_time(other))
+        return call_waits_for_time(other);
+    if (one->passed / FAIR != other->passed / FAIR)
+        return one->passed < other->passed;
+    return priority(one) < priority(other);
+}
+
+static void consider(struct thread *thread, void *context) {
+    struct choice *choice = context;
+    if (thread->where != HELD || is_kept_back(thread))
+        return;
+    choice->held++;
+    if (!choice->best || is_better(thread, choice->best))
+        choice->best = thread;
+}
+
+// Nobody can go but the one that is kept back: the order that was asked for cannot be had.
+static bool give_in(void) {
+    if (!kept_back)
+        return false;
+    forced = thread_find((pid_t)awaited->thread) ? "blocked" : "ended";
+    awaited = kept_back = NULL;
+    return true;
+}
+
+static bool next_by_priority(void) {
+    struct choice choice = {0};
+    threads_each(consider, &choice);
+    if (!choice.best)
+        return give_in() && next_by_priority();
+    if (choice.held > 1)
+        choice.best->passed++;
+    call_look(choice.best);
+    if (awaited && is_like(choice.best, awaited)) {
+        forced = "as asked";
+        awaited = kept_back = NULL;
+    }
+    let_through(choice.best);
+    return true;
+}
+
+bool gate_next(void) {
+    return next_of_plan() || next_by_priority();
+}
+
+void gate_tell(void) {
+    const struct ew_process_turn *turn = plan_next();
+    end_note("forced", turn ? "not reached" : forced);
+    end_note_number("turns", plan_done());
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the stops of all threads as they come, until nobody is left.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tracer.h"
+
+enum event { MADE = 1, RUNS = 2, ENDED = 3, SIGNALLED = 4 };
+enum { COMMAND_LINE_MAX = 1 << 16, QUICK_LOOKS = 40 };
+enum { LOOK_AT_ONCE = 25, LOOK_AGAIN = 2000, LOOK_LATER = 50000 }; // microseconds
+
+static uint64_t ticks;
+static pid_t first;
+static int first_status;
+static bool first_ended;
+
+uint64_t tick(void) {
+    return ++ticks;
+}
+
+static void log_of(const struct thread *thread, enum event kind, uint32_t other, uint64_t value,
+                   uint32_t text) {
+    log_event(&(struct ew_process_event){.when = tick(),
+                                         .value = value,
+                                         .thread = (uint32_t)thread->id,
+                                         .index = thread->index,
+                                         .kind = kind,
+                                         .other = other,
+                                         .text = text,
+                                         .process = (uint32_t)thread->process});
+}
+
+static void go_on(struct thread *thread, int signal) {
+    stop_go(thread->id, thread->where == IN_CALL, signal);
+}
+
+// ---- lives
+
+static void made(struct thread *parent, bool lends) {
+    unsigned long id = 0;
+    parent->lends = lends;
+    ptrace(PTRACE_GETEVENTMSG, parent->id, 0, &id);
+    struct thread *child = thread_get((pid_t)id);
+    child->known = child->began = true;
+    log_event(&(struct ew_process_event){.when = tick(),
+                                         .value = parent->call.a0,
+                                         .thread = (uint32_t)parent->id,
+                                         .index = parent->index,
+                                         .kind = MADE,
+                                         .other = (uint32_t)child->id,
+                                         .process = (uint32_t)child->process});
+    if (child->waiting) {
+        child->waiting = false;
+        go_on(child, 0);
+    }
+    gate_over(parent); // a vfork is over only when the child runs a program
+    go_on(parent, 0);
+}
+
+static uint32_t command_line_of(pid_t thread) {
+    static char text[COMMAND_LINE_MAX];
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)thread);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? -1 : read(file, text, sizeof text);
+    if (file >= 0)
+        close(file);
+    return length > 0 ? text_number(text, (size_t)length) : 0;
+}
+
+// Another thread than the first one of its process may have asked for the program: it has become
+// the first one.
+static struct thread *became(struct thread *thread) {
+    unsigned long before = 0;
+    ptrace(PTRACE_GETEVENTMSG, thread->id, 0, &before);
+    struct thread *asked = thread_find((pid_t)before);
+    if (!asked || asked == thread)
+        return thread;
+    thread->where = asked->where;
+    thread->shape = asked->shape;
+    thread->turn = asked->turn;
+    thread->call = asked->call;
+    thread->call.thread = (uint32_t)thread->id;
+    thread->call.index = thread->index;
+    gate_over(asked);
+    thread_gone(asked);
+    return thread;
+}
+
+static void runs(struct thread *thread) {
+    char path[64];
+    struct stat program;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)thread->id);
+    thread = became(thread);
+    uint32_t object = stat(path, &program) == 0 ? object_of(&program) : 0;
+    log_of(thread, RUNS, object, 0, command_line_of(thread->id));
+    start_program(thread);
+    thread->began = true;
+    go_on(thread, 0);
+}
+
+static void ended(struct thread *thread, int status) {
+    call_cut_off(thread);
+    log_of(thread, ENDED, 0, (uint64_t)(unsigned)status, 0);
+    if (thread->id == first) {
+        first_ended = true;
+        first_status = status;
+    }
+    thread->where = ABOUT;
+    gate_over(thread);
+    thread_gone(thread);
+}
+
+// ---- stops
+
+static void call_begins(struct thread *thread) {
+    struct entry entry;
+    if (!thread->began) {
+        go_on(thread, 0);
+        return;
+    }
+    if (stop_entry(thread->id, &entry) < 0 || !call_shape_of(entry.number)) {
+        go_on(thread, 0);
+        return;
+    }
+    call_enter(thread, &entry);
+    gate_arrive(thread);
+}
+
+static void call_ends(struct thread *thread) {
+    int64_t result = 0;
+    if (thread->where == IN_CALL && stop_result(thread->id, &result) == 0)
+        call_leave(thread, result);
+    thread->where = ABOUT;
+    thread->lends = false;
+    gate_over(thread);
+    go_on(thread, 0);
+}
+
+static void comes_to_be(struct thread *thread, int signal) {
+    if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
+        thread->suspended = true;
+        ptrace(PTRACE_LISTEN, thread->id, 0, 0);
+        return;
+    }
+    thread->suspended = false;
+    if (thread->known)
+        go_on(thread, 0);
+    else
+        thread->waiting = true;
+}
+
+static void gets_signal(struct thread *thread, int signal) {
+    siginfo_t info = {0};
+    ptrace(PTRACE_GETSIGINFO, thread->id, 0, &info);
+    log_of(thread, SIGNALLED, (uint32_t)signal, (uint64_t)(unsigned)info.si_pid, 0);
+    go_on(thread, signal);
+}
+
+static void take(pid_t id, int status) {
+    struct thread *thread = thread_get(id);
+    if (WIFEXITED(status) || WIFSIGNALED(status)) {
+        ended(thread, status);
+        return;
+    }
+    int signal = WSTOPSIG(status), event = status >> 16;
+    if (event == PTRACE_EVENT_SECCOMP)
+        call_begins(thread);
+    else if (signal == (SIGTRAP | 0x80))
+        call_ends(thread);
+    else if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
+             event == PTRACE_EVENT_CLONE)
+        made(thread, event == PTRACE_EVENT_VFORK);
+    else if (event == PTRACE_EVENT_EXEC)
+        runs(thread);
+    else if (event == PTRACE_EVENT_STOP)
+        comes_to_be(thread, signal);
+    else
+        gets_signal(thread, signal);
+}
+
+// ---- waiting
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+// Something has stopped, or so much time went by.
+static void nap(long microseconds) {
+    sigset_t child;
+    struct timespec time = {microseconds / 1000000, microseconds % 1000000 * 1000};
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigtimedwait(&child, NULL, &time);
+}
+
+enum rest { ALL_REST, ONE_MAY_SLEEP, ONE_RUNS };
+
+static void consider_rest(struct thread *thread, void *context) {
+    enum rest *rest = context;
+    bool stopped = thread->where == HELD || thread->suspended;
+    if (*rest == ONE_RUNS || (stopped && !thread->waiting) || thread_sleeps(thread))
+        return;
+    *rest = thread->where == IN_CALL && call_may_wait(thread) ? ONE_MAY_SLEEP : ONE_RUNS;
+}
+
+// Whether all are held, or sleep until somebody does something; if not, whether one may be about
+// to.
+static enum rest look_for_rest(void) {
+    enum rest rest = ALL_REST;
+    threads_each(consider_rest, &rest);
+    return rest;
+}
+
+enum look { STOPPED, NOBODY_LEFT, AT_REST, NOTHING };
+
+static enum look look_once(pid_t *id, int *status) {
+    *id = waitpid(-1, status, __WALL | WNOHANG);
+    if (*id > 0)
+        return STOPPED;
+    return *id < 0 && errno == ECHILD ? NOBODY_LEFT : NOTHING;
+}
+
+// Ordered: the next stop, or that all have come to rest.
+static enum look look_ordered(pid_t *id, int *status, double until) {
+    for (long looks = 1;; looks++) {
+        enum look found = look_once(id, status);
+        if (found != NOTHING)
+            return found;
+        enum rest rest = look_for_rest();
+        if (rest == ALL_REST) {
+            found = look_once(id, status); // what stopped before the others rested
+            return found == NOTHING ? AT_REST : found;
+        }
+        if (now() > until)
+            return NOTHING;
+        // A stop ends the nap; that one falls asleep does not.
+        nap(rest == ONE_RUNS || looks > QUICK_LOOKS ? LOOK_AGAIN : looks * LOOK_AT_ONCE);
+    }
+}
+
+// As they come: the next stop, or that none came for a while.
+static enum look look_as_they_come(pid_t *id, int *status, double until) {
+    for (;;) {
+        enum look found = look_once(id, status);
+        if (found != NOTHING)
+            return found;
+        nap(gate_is_busy() ? LOOK_AGAIN : LOOK_LATER);
+        if (gate_is_busy())
+            gate_pass_sleeper();
+        else if (first_ended && look_for_rest() == ALL_REST)
+            return AT_REST;
+        if (now() > until)
+            return NOTHING;
+    }
+}
+
+static void end_thread(struct thread *thread, void *context) {
+    size_t *count = context;
+    (*count)++;
+    kill(thread->id, SIGKILL);
+}
+
+static void end_all(const char *why) {
+    size_t left = 0;
+    threads_each(end_thread, &left);
+    end_note(why, "true");
+    end_note_number("left", left);
+}
+
+int loop_run(pid_t command, double patience) {
+    first = command;
+    thread_get(command)->known = true;
+    double until = now() + patience;
+    bool ending = false;
+    for (;;) {
+        pid_t id;
+        int status;
+        bool ordered = gate_is_ordered() && !ending;
+        enum look found = (ordered ? look_ordered : look_as_they_come)(&id, &status, until);
+        if (found == NOBODY_LEFT)
+            return first_status;
+        if (found == STOPPED) {
+            until = now() + patience;
+            take(id, status);
+        } else if (found == AT_REST && ordered && gate_next()) {
+            until = now() + patience;
+        } else if (found == AT_REST && !first_ended && now() < until) {
+            nap(LOOK_AGAIN); // all sleep: time or the outside may wake one
+        } else if (!ending) {
+            end_all(first_ended ? "left_behind" : "hangs");
+            ending = true;
+        } else {
+            return first_status;
+        }
+    }
+}

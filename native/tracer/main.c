@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// eitherway-tracer --into FD [OPTIONS] -- COMMAND ARGUMENTS...
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tracer.h"
+
+static const char usage[] = "usage: eitherway-tracer --into FD [OPTIONS] -- COMMAND ARGUMENTS...\n"
+                            "  --into FD           directory that becomes the recording\n"
+                            "  --facts FD          bytes that the recording is to hold\n"
+                            "  --ordered           one call at a time, by priorities\n"
+                            "  --seed N            of the priorities\n"
+                            "  --plan FD           turns that come first\n"
+                            "  --patience SECONDS  without any call, until it is taken to hang\n";
+
+static const struct option table[] = {
+    {"into", required_argument, NULL, 'i'},
+    {"facts", required_argument, NULL, 'f'},
+    {"ordered", no_argument, NULL, 'o'},
+    {"seed", required_argument, NULL, 's'},
+    {"plan", required_argument, NULL, 'p'},
+    {"patience", required_argument, NULL, 'w'},
+    {NULL, 0, NULL, 0},
+};
+
+static unsigned long long number(const char *text) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno)
+        die(EXIT_USAGE, "not a whole number: %s", text);
+    return value;
+}
+
+static int descriptor(const char *text) {
+    unsigned long long value = number(text);
+    if (value > 1 << 20 || fcntl((int)value, F_SETFD, FD_CLOEXEC) < 0)
+        die(EXIT_USAGE, "not an open descriptor: %s", text);
+    return (int)value;
+}
+
+static void read_option(struct options *options, int which) {
+    if (which == 'i')
+        options->into = descriptor(optarg);
+    else if (which == 'f')
+        options->facts = descriptor(optarg);
+    else if (which == 'p')
+        options->plan = descriptor(optarg);
+    else if (which == 's')
+        options->seed = number(optarg);
+    else if (which == 'w')
+        options->patience = (double)number(optarg);
+    else if (which == 'o')
+        options->ordered = true;
+    else
+        die(EXIT_USAGE, "%s", usage);
+}
+
+static void read_options(int count, char **words, struct options *options) {
+    int which;
+    *options = (struct options){.into = -1, .plan = -1, .facts = -1, .patience = 1e9};
+    opterr = 0;
+    while ((which = getopt_long(count, words, "+", table, NULL)) != -1)
+        read_option(options, which);
+    options->command = words + optind;
+    if (options->into < 0 || !words[optind])
+        die(EXIT_USAGE, "%s", usage);
+}
+
+// Stops are waited for with a time limit, so the signal that tells of them must be pending.
+static void hold_signals(void) {
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_BLOCK, &child, NULL);
+}
+
+static int shell_status(int status) {
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int main(int count, char **words) {
+    struct options options;
+    read_options(count, words, &options);
+    hold_signals();
+    log_begin(&options);
+    calls_begin();
+    if (options.plan >= 0)
+        plan_read(options.plan);
+    gate_begin(&options);
+    int status = loop_run(start_command(options.command), options.patience);
+    gate_tell();
+    end_note_number("status", (unsigned)status);
+    log_finish();
+    return shell_status(status);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "numbering.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracer.h"
+
+enum { FIRST_ROOM = 1024 };
+
+struct numbered {
+    uint64_t hash;
+    uint32_t number;
+    uint32_t length;
+    unsigned char key[];
+};
+
+uint64_t hash_of(const void *data, size_t length) {
+    const unsigned char *byte = data;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ byte[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static void *must(void *memory) {
+    if (!memory)
+        die(EXIT_UNAVAILABLE, "there is not enough memory");
+    return memory;
+}
+
+// The slot that the key is in, or the empty one that it would be put in.
+static struct numbered **slot_of(struct numbering *in, uint64_t hash, const void *key, size_t n) {
+    for (uint32_t at = (uint32_t)hash;; at++) {
+        struct numbered **slot = &in->slots[at & (in->room - 1)];
+        const struct numbered *there = *slot;
+        if (!there || (there->hash == hash && there->length == n && !memcmp(there->key, key, n)))
+            return slot;
+    }
+}
+
+static void grow(struct numbering *numbering) {
+    struct numbering bigger = {numbering->count, numbering->room ? 2 * numbering->room : FIRST_ROOM,
+                               NULL};
+    bigger.slots = must(calloc(bigger.room, sizeof *bigger.slots));
+    for (uint32_t i = 0; i < numbering->room; i++) {
+        struct numbered *item = numbering->slots[i];
+        if (item)
+            *slot_of(&bigger, item->hash, item->key, item->length) = item;
+    }
+    free(numbering->slots);
+    *numbering = bigger;
+}
+
+uint32_t numbering_of(struct numbering *numbering, const void *key, size_t length, bool *is_new) {
+    if (2 * numbering->count >= numbering->room)
+        grow(numbering);
+    uint64_t hash = hash_of(key, length);
+    struct numbered **slot = slot_of(numbering, hash, key, length);
+    *is_new = !*slot;
+    if (*is_new) {
+        struct numbered *item = must(malloc(sizeof *item + length));
+        *item = (struct numbered){hash, ++numbering->count, (uint32_t)length};
+        memcpy(item->key, key, length);
+        *slot = item;
+    }
+    return (*slot)->number;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers for keys of bytes, from 1, in the order in which they come.
+#ifndef EITHERWAY_NUMBERING_H
+#define EITHERWAY_NUMBERING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct numbered; // a key with its number
+
+struct numbering {
+    uint32_t count;
+    uint32_t room; // a power of two, or 0 before the first
+    struct numbered **slots;
+};
+
+// Keys are copied. Ends this process when there is no memory.
+uint32_t numbering_of(struct numbering *numbering, const void *key, size_t length, bool *is_new);
+uint64_t hash_of(const void *data, size_t length); // FNV-1a
+
+#endif

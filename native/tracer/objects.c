@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What descriptors lead to: files, pipes, sockets, by device and inode.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "numbering.h"
+#include "tracer.h"
+
+static struct numbering objects;
+
+uint32_t object_of(const struct stat *status) {
+    uint64_t key[2] = {status->st_dev, status->st_ino};
+    bool is_new;
+    uint32_t number = numbering_of(&objects, key, sizeof key, &is_new);
+    if (is_new)
+        log_object(&(struct ew_process_object){.device = status->st_dev,
+                                               .inode = status->st_ino,
+                                               .mode = status->st_mode,
+                                               .links = (uint32_t)status->st_nlink});
+    return number;
+}
+
+uint32_t object_of_descriptor(pid_t thread, int descriptor, struct stat *status) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)thread, descriptor);
+    if (descriptor < 0 || stat(path, status) < 0)
+        return 0;
+    return object_of(status);
+}
+
+bool descriptor_position(pid_t thread, int descriptor, uint64_t *position, bool *appends) {
+    char path[64], text[256];
+    unsigned flags;
+    unsigned long long value;
+    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)thread, descriptor);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    text[length > 0 ? length : 0] = '\0';
+    if (sscanf(text, "pos: %llu flags: %o", &value, &flags) != 2)
+        return false;
+    *position = value;
+    *appends = flags & O_APPEND;
+    return true;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads of all processes, by number.
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tracer.h"
+
+enum { NUMBERS = 1 << 22 }; // pid_max cannot be more
+static struct thread **table;
+static pid_t highest;
+static size_t count;
+
+static void table_make(void) {
+    size_t size = (size_t)NUMBERS * sizeof *table;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    table = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (table == MAP_FAILED)
+        die(EXIT_UNAVAILABLE, "there is not enough memory for a table of processes");
+}
+
+struct thread *thread_find(pid_t id) {
+    return table && id > 0 && id < NUMBERS ? table[id] : NULL;
+}
+
+static pid_t process_of(pid_t thread) {
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)thread);
+    FILE *file = fopen(path, "re");
+    int process = (int)thread;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "Tgid: %d", &process) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return process;
+}
+
+static int open_of(pid_t id, const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)id, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+struct thread *thread_get(pid_t id) {
+    struct thread *thread = thread_find(id);
+    if (thread)
+        return thread;
+    if (!table)
+        table_make();
+    thread = calloc(1, sizeof *thread);
+    if (!thread || id >= NUMBERS)
+        die(EXIT_UNAVAILABLE, "there is not enough memory for process %d", (int)id);
+    thread->id = id;
+    thread->process = process_of(id);
+    thread->stat = open_of(id, "stat");
+    thread->syscall = open_of(id, "syscall");
+    table[id] = thread;
+    highest = id > highest ? id : highest;
+    count++;
+    return thread;
+}
+
+void thread_gone(struct thread *thread) {
+    table[thread->id] = NULL;
+    count--;
+    if (thread->stat >= 0)
+        close(thread->stat);
+    if (thread->syscall >= 0)
+        close(thread->syscall);
+    free(thread);
+}
+
+size_t thread_count(void) {
+    return count;
+}
+
+void threads_each(void (*visit)(struct thread *thread, void *context), void *context) {
+    for (pid_t id = 1; id <= highest; id++)
+        if (table[id])
+            visit(table[id], context);
+}
+
+static char state_of(const struct thread *thread) {
+    char line[512];
+    ssize_t length = pread(thread->stat, line, sizeof line - 1, 0);
+    if (length <= 0)
+        return 'X';
+    line[length] = '\0';
+    const char *name_end = strrchr(line, ')'); // the name may hold anything, brackets too
+    return name_end && name_end[1] == ' ' ? name_end[2] : 'X';
+}
+
+// Some calls say that they sleep before they have looked whether they must: wait4 does. What the
+// kernel tells here it has waited for.
+static bool is_off_processor(const struct thread *thread) {
+    char line[8];
+    ssize_t length = pread(thread->syscall, line, sizeof line, 0);
+    return length > 0 && memcmp(line, "running", (size_t)(length < 7 ? length : 7)) != 0;
+}
+
+bool thread_sleeps(const struct thread *thread) {
+    char state = state_of(thread);
+    return (state == 'S' || (state == 'D' && thread->lends)) && is_off_processor(thread);
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// eitherway-tracer: runs a command and all that it starts under ptrace. Every call of the table
+// (call_table.h) stops at its begin, waits until the gate lets it through, and is written down with
+// the objects that it led to. Recording, replaying and going live differ in the gate alone.
+//
+// It runs inside the sandbox: threads have the numbers that the command itself sees.
+#ifndef EITHERWAY_TRACER_H
+#define EITHERWAY_TRACER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdnoreturn.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "eitherway_format.h"
+
+enum { EXIT_USAGE = 64, EXIT_UNAVAILABLE = 69, EXIT_OUR_BUG = 70 };
+enum { ARGUMENTS = 6 };
+
+struct call_shape;
+
+// Where a thread is, as far as the gate is concerned.
+enum where {
+    ABOUT,   // runs, or does something that is not in the table
+    HELD,    // stopped where a call of the table begins
+    IN_CALL, // let through, not over yet
+};
+
+struct lookup {
+    uint32_t directory, name, found; // object, text, object
+    uint32_t path;                   // of the call's paths
+    uint32_t flags;
+};
+
+enum lookup_flag { LOOKUP_LAST = 1, LOOKUP_IN_ROOT = 2 };
+enum { LOOKUPS_MAX = 96 };
+
+struct thread {
+    pid_t id;      // of the thread
+    pid_t process; // that it belongs to
+    enum where where;
+    bool known;        // whoever made it has been told of
+    bool waiting;      // stopped until it is known
+    bool suspended;    // by a signal that stops processes
+    bool lends;        // its memory to a child: a vfork is under way
+    bool began;        // the command runs: what comes before is ours
+    int stat, syscall; // of its directory in /proc, or -1
+    uint32_t index;
+    uint64_t arrived; // where its call began
+    uint32_t passed;  // calls that it made while others were held
+    const struct call_shape *shape;
+    const struct ew_process_turn *turn; // of the call under way, or NULL
+    struct ew_process_call call;
+    mode_t mode;   // of the file that the call is about, or 0
+    uint32_t name; // hash of the last part of its first path, or 0
+    size_t lookup_count;
+    struct lookup lookups[LOOKUPS_MAX];
+};
+
+struct options {
+    int into;        // directory of the recording
+    int plan;        // turns, or -1
+    int facts;       // what the recording is to say of its beginnings, or -1
+    uint64_t seed;   // of priorities, behind the plan
+    bool ordered;    // one call at a time, chosen when all have come to rest; else as they come
+    double patience; // seconds without a stop until it is taken to hang
+    char **command;
+};
+
+// ---- threads.c
+
+struct thread *thread_find(pid_t id); // or NULL
+struct thread *thread_get(pid_t id);  // made when it is not there
+void thread_gone(struct thread *thread);
+size_t thread_count(void);
+// Calls it for each.
+void threads_each(void (*visit)(struct thread *thread, void *context), void *context);
+// Sleeps in the kernel, until something wakes it. One that is gone does not.
+bool thread_sleeps(const struct thread *thread);
+
+// ---- memory.c: of a stopped thread. Bytes, or -1.
+
+ssize_t memory_read(pid_t thread, uint64_t address, void *to, size_t length);
+ssize_t memory_write(pid_t thread, uint64_t address, const void *from, size_t length);
+// Up to a NUL; the length without it, or -1.
+ssize_t memory_text(pid_t thread, uint64_t address, char *to, size_t size);
+
+// ---- stops.c: registers and the next step of a stopped thread
+
+struct entry {
+    uint64_t number;
+    uint64_t arguments[ARGUMENTS];
+};
+int stop_entry(pid_t thread, struct entry *entry);
+int stop_result(pid_t thread, int64_t *result);
+int stop_set_result(pid_t thread, int64_t result);
+// The call that it stands before is not made; it returns this.
+int stop_skip(pid_t thread, int64_t result);
+void stop_go(pid_t thread, bool to_the_end_of_the_call, int signal);
+
+// ---- start.c
+
+// The command's process: seized, its calls stop. Ends this process when it cannot be.
+pid_t start_command(char **command);
+// What a new program gets from the kernel, the same in every run: no vDSO, so that asking for the
+// time is a call, and random bytes that depend on the process alone.
+void start_program(const struct thread *thread);
+const struct call_shape *call_shape_of(uint64_t number); // or NULL
+
+// ---- objects.c, lookups.c: what calls lead to; 0 is nothing
+
+uint32_t object_of(const struct stat *status);
+uint32_t object_of_descriptor(pid_t thread, int descriptor, struct stat *status);
+// Position, and whether it is open for appending; false when it has none.
+bool descriptor_position(pid_t thread, int descriptor, uint64_t *position, bool *appends);
+void lookups_take(struct thread *thread);
+
+// ---- texts.c
+
+uint32_t text_number(const char *text, size_t length);
+
+// ---- log.c
+
+void log_begin(const struct options *options);
+void log_object(const struct ew_process_object *row);
+void log_text(const char *text, size_t length);
+void log_call(struct thread *thread);
+void log_event(const struct ew_process_event *event);
+// Of the call that is written down next.
+void log_data(uint32_t kind, const void *data, size_t length);
+void log_finish(void);
+
+// ---- calls.c: one call from its begin to its end
+
+enum call_flag { CALL_NEVER_RETURNED = 1, CALL_OTHERS_WENT_ON = 2, CALL_APPENDS = 4 };
+enum data_kind { CAME_FROM_OUTSIDE = 1, STANDARD_OUTPUT, STANDARD_ERROR };
+
+void calls_begin(void);
+void call_enter(struct thread *thread, const struct entry *entry);
+// As it is let through: what it will find.
+void call_look(struct thread *thread);
+void call_leave(struct thread *thread, int64_t result);
+void call_cut_off(struct thread *thread); // it never returned
+bool call_may_wait(const struct thread *thread);
+bool call_waits_for_time(const struct thread *thread);
+
+// ---- plan.c: the turns of a branch
+
+enum turn_flag { TURN_ANCHOR = 2 };
+
+void plan_read(int descriptor);
+const struct ew_process_turn *plan_next(void); // NULL when it is over
+size_t plan_done(void);
+size_t plan_length(void);
+void plan_step(void);
+void plan_give_up(void);
+// The two at the end whose order matters; NULL when it has none.
+const struct ew_process_turn *plan_anchor(int which);
+// What the call of a turn got from outside; NULL when nothing.
+const void *plan_data(const struct ew_process_turn *turn, enum data_kind kind, size_t *length);
+
+// ---- gate.c: who goes through next
+
+void gate_begin(const struct options *options);
+void gate_arrive(struct thread *thread);
+void gate_over(struct thread *thread); // its call is over, or need not be waited for
+bool gate_is_ordered(void);
+// Ordered: all have come to rest. Lets the next one through; false when nobody can go.
+bool gate_next(void);
+// As they come: whether some are held behind a call, and that sleeps. Then the next goes through.
+bool gate_is_busy(void);
+bool gate_pass_sleeper(void);
+void gate_tell(void); // notes how far the plan was followed
+
+// ---- pids.c
+
+// The next process that is made has this number. False when it cannot have it any more.
+bool pids_next(pid_t wanted);
+
+// ---- loop.c
+
+uint64_t tick(void); // the clock of the log: counts, and never gives a number twice
+// Until all have ended; the command's wait status.
+int loop_run(pid_t command, double patience);
+
+// ---- ends.c: how it went, for whoever started this
+
+void end_note(const char *name, const char *text);
+void end_note_number(const char *name, uint64_t value);
+const char *end_notes(void); // members of a JSON object
+noreturn void die(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verbs on process trees: what `check`, `record` and `replay` do in the processes world."""
+
+import argparse
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eitherway.cli import findings_list, output, running
+from eitherway.cli.progress import Line
+from eitherway.errors import Exit
+from eitherway.findings.merge import stamped
+
+if TYPE_CHECKING:
+    from eitherway.find.trees import Checked
+    from eitherway.recording.read import Recording
+    from eitherway.recording.store import Store
+    from eitherway.worlds.processes.log import Log
+    from eitherway.worlds.threads.launch import Launch
+    from eitherway.worlds.threads.program import Program
+
+WORLDS = ("threads", "processes")
+SECONDS = 30.0
+
+
+def add_world(parser: argparse.ArgumentParser) -> None:
+    """Which world."""
+    parser.add_argument(
+        "--world",
+        choices=WORLDS,
+        help="what is put in order: the threads of a program, also of those that a script or make "
+        "starts when threads is given; or the processes of a tree (default: threads of a program "
+        "that eitherway cc built, else processes)",
+    )
+
+
+def are_meant(asked: str | None, program: "Program") -> bool:
+    """Whether a command is about processes; raises a Problem when it can be about neither."""
+    from eitherway.worlds.threads.program import Kind
+
+    ours = (Kind.OURS, Kind.OTHER_VERSION)
+    if asked == "threads" or (asked is None and program.kind in ours):
+        return False
+    runs = (*ours, Kind.ORDINARY, Kind.OTHER_RUNTIME, Kind.STATIC, Kind.SCRIPT)
+    if program.kind not in runs and (problem := program.problem()):
+        raise problem
+    return True
+
+
+def check(
+    args: argparse.Namespace, plan: findings_list.Plan, launch: "Launch", store: "Store"
+) -> int:
+    """Record a run, try both orders of what races in it, report."""
+    from eitherway.find import saved
+    from eitherway.find.trees import TreeSearch
+
+    _say_world(launch)
+    show = None if plan.takes_stdout else running.shown()
+    with TreeSearch(launch, store) as search, Line() as line:
+        checked = search.check(args.seconds or SECONDS, line.show, show)
+    when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    findings = [stamped(finding, when) for finding in checked.findings.values()]
+    result = findings_list.result_of(plan, findings, _notes(checked))
+    findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
+    if checked.interrupted:
+        output.say("interrupted; this is what was found until then")
+    if result.findings:
+        saved.add(store, result.findings)
+        output.say(f"next: {result.findings[0].replay or 'eitherway races'}")
+    return result.exit_code
+
+
+def _say_world(launch: "Launch") -> None:
+    output.say(f"the processes of {launch.command[0]}; for threads, build with eitherway cc")
+
+
+def _notes(checked: "Checked") -> list[str]:
+    """What was tried: this is what "nothing found" means."""
+    ran = (
+        f"{checked.calls:,} system calls of {checked.processes:,} processes, as "
+        f"{checked.operations:,} operations on files, directories, pipes and processes"
+    )
+    tried = (
+        f"{checked.races:,} races, {checked.tried:,} of them tried both ways in "
+        f"{checked.branches:,} branches; in {checked.quiet:,} the order did not matter"
+    )
+    left = checked.races - checked.tried
+    notes = [ran, tried, f"isolated by {checked.isolation}"]
+    if left:
+        notes.append(f"{left:,} races were not tried in the time that there was; --seconds N")
+    if checked.waits:
+        notes.append(f"{checked.waits:,} races between waits and what ends them are not tried yet")
+    notes.append(
+        "sockets, signals and memory that processes share are seen as they come and not put in "
+        "another order; other input may show other races"
+    )
+    return notes
+
+
+# ---- one run
+
+
+def record(args: argparse.Namespace, launch: "Launch", store: "Store") -> int:
+    """Run it once; the exit code is the program's own."""
+    from eitherway.recording.read import Recording
+    from eitherway.sandbox.box import Sandbox
+    from eitherway.sandbox.isolation import Kind
+    from eitherway.worlds.processes.run import run
+
+    if not args.sandbox:
+        output.say("the run is kept away from your files, so that it can be done again")
+    with (
+        Sandbox(require=[Kind.FILES, Kind.PROCESSES], work=[launch.directory]) as box,
+        store.new() as slot,
+    ):
+        ran = run(launch, box, slot.path, seed=args.seed, show=running.shown())
+        store.publish(slot.path)
+    with Recording.open(slot.path) as recording:
+        calls = len(ran.log.calls)
+        output.say(f"{_ending(ran.log)} after {calls:,} system calls; kept in {recording.path}")
+    output.say(f"world: processes; isolated by {box.isolation}")
+    output.say("next: eitherway races, eitherway replay")
+    return _exit_code(ran.log)
+
+
+def _ending(log: "Log") -> str:
+    status = log.ending.status
+    return running.ending(-os.WTERMSIG(status) if os.WIFSIGNALED(status) else status >> 8)
+
+
+def _exit_code(log: "Log") -> int:
+    status = log.ending.status
+    return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else status >> 8
+
+
+def replay(args: argparse.Namespace, recording: "Recording") -> int:
+    """Do a recorded run again, call by call, apart from the user's files."""
+    import tempfile
+
+    from eitherway.sandbox.box import Sandbox
+    from eitherway.sandbox.isolation import Kind
+    from eitherway.worlds.processes.log import Log
+    from eitherway.worlds.processes.recorded import launch_of
+    from eitherway.worlds.processes.run import PATIENCE, Follow, run
+
+    log, launch = Log.read(recording), launch_of(recording)
+    show = None if args.quiet else running.shown()
+    with (
+        Sandbox(require=[Kind.FILES, Kind.PROCESSES], work=[launch.directory]) as box,
+        tempfile.TemporaryDirectory(prefix="eitherway-") as into,
+    ):
+        follow = Follow(log, range(len(log.calls)), 0)
+        ran = run(launch, box, Path(into), seed=0, follow=follow, patience=PATIENCE, show=show)
+    if ran.log.ending.left_plan or ran.log.ending.status != log.ending.status:
+        where = ran.log.ending.left_plan or f"it ended with {_ending(ran.log)}"
+        output.say(f"the replay was not the same: {where}")
+        return Exit.INCONCLUSIVE
+    output.say(f"the same, call by call: {_ending(log)}, {len(log.calls):,} system calls")
+    return Exit.OK

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What changed files hold now, so that two runs can be compared: a short text is told as it is."""
+
+import hashlib
+import os
+import stat
+
+from eitherway.sandbox.changes import Change, How
+from eitherway.sandbox.layers import Layer, Layers
+
+GONE = "gone"
+UNREADABLE = "unreadable"
+SHORT = 200  # bytes that a person can take in
+_BLOCK = 1 << 20
+
+
+def contents(layers: Layers, changes: list[Change]) -> dict[str, str]:
+    """By path: type, permissions and content; times and owners are left out."""
+    return {
+        change.path: GONE if change.how is How.DELETED else _told(layers, change.path)
+        for change in changes
+    }
+
+
+def _told(layers: Layers, path: str) -> str:
+    layer, descriptor = _layer_of(layers, path)
+    name = os.path.relpath(path, layer.path)
+    try:
+        status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+        mode = f"{status.st_mode:o}"
+        if stat.S_ISLNK(status.st_mode):
+            return f"{mode} {os.readlink(name, dir_fd=descriptor)}"
+        return f"{mode} {_content(descriptor, name)}" if stat.S_ISREG(status.st_mode) else mode
+    except FileNotFoundError:
+        return ""  # it shows through from elsewhere: renamed with its directory
+    except OSError:
+        return UNREADABLE
+
+
+def _layer_of(layers: Layers, path: str) -> tuple[Layer, int]:
+    """The innermost one that the path lies in."""
+    holding = [pair for pair in layers.written if _lies_in(path, pair[0].path)]
+    return max(holding, key=lambda pair: len(pair[0].path))
+
+
+def _lies_in(path: str, directory: str) -> bool:
+    return directory in ("/", path) or path.startswith(directory + "/")
+
+
+def _content(descriptor: int, name: str) -> str:
+    file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=descriptor)
+    digest = hashlib.sha256()
+    with os.fdopen(file, "rb") as stream:
+        part = stream.read(_BLOCK)
+        if len(part) <= SHORT:
+            return told(part)
+        while part:
+            digest.update(part)
+            part = stream.read(_BLOCK)
+    return digest.hexdigest()
+
+
+def told(data: bytes) -> str:
+    """The text when it is short and one, else a digest; equal only when the bytes are."""
+    if len(data) <= SHORT and data.isascii():
+        return repr(data.decode("ascii"))
+    return hashlib.sha256(data).hexdigest()

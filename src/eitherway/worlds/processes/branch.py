@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Branches of a recorded run: two calls in either order, then live."""
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from eitherway.closing import Closing
+from eitherway.model.outcome import Outcome
+from eitherway.model.words import Arm
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.cut import Cuts, Pair
+from eitherway.worlds.processes.outcome import outcome_of
+from eitherway.worlds.processes.run import PATIENCE, Follow, Ran, run
+from eitherway.worlds.processes.traced import Traced
+from eitherway.worlds.threads.launch import Launch
+
+_FAST = Path("/dev/shm")  # noqa: S108  what is made in it has a name of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """Which order of which calls, and how it goes on."""
+
+    pair: Pair
+    arm: Arm
+    continuation: int
+
+
+class Branches(Closing):
+    """Of one run; each starts from the files as they are outside."""
+
+    def __init__(self, launch: Launch, traced: Traced, box: Sandbox) -> None:
+        self._launch = launch
+        self._traced = traced
+        self._box = box
+        self._cuts = Cuts(traced)
+        self._scratch = Path(tempfile.mkdtemp(prefix="eitherway-", dir=_scratch()))
+        self._count = 0
+        self.relaxed: set[Spec] = set()  # those that could not be followed call by call
+
+    def branch(self, spec: Spec) -> Outcome:
+        """What it did; its recording is forgotten."""
+        into = self._scratch / str(self._count)
+        into.mkdir(mode=0o700)
+        self._count += 1
+        try:
+            return self.recorded(spec, into)
+        finally:
+            shutil.rmtree(into, ignore_errors=True)
+
+    def recorded(self, spec: Spec, into: Path) -> Outcome:
+        """The same; its recording is in `into`."""
+        ran = self._run(spec, into)
+        if ran.log.ending.left_plan:
+            self.relaxed.add(spec)
+        return outcome_of(ran, self._box)
+
+    def _run(self, spec: Spec, into: Path) -> Ran:
+        turns = self._cuts.turns(spec.pair, spec.arm)
+        anchors = 0 if spec.arm is Arm.PREFIX else 2
+        self._box.reset()
+        return run(
+            self._launch,
+            self._box,
+            into,
+            seed=spec.continuation,
+            follow=Follow(self._traced.log, turns, anchors),
+            patience=PATIENCE,
+        )
+
+    def close(self) -> None:
+        """Forget what is left of them."""
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def _scratch() -> str | None:
+    """Memory, where there is such a place: a branch writes little and is gone in a moment."""
+    return str(_FAST) if _FAST.is_dir() else None

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tracer wrote down of one run, as tables."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from functools import cached_property
+
+import numpy as np
+
+from eitherway.errors import BadInput
+from eitherway.model import shape
+from eitherway.model.trace import Table
+from eitherway.recording.blocks import tailed
+from eitherway.recording.layout import BlockType
+from eitherway.recording.read import Recording
+from eitherway.worlds.processes.call_table import CALLS
+
+NO_POSITION = 2**64 - 1
+
+
+class CallFlag(IntFlag):
+    """As native/tracer/tracer.h has them."""
+
+    NEVER_RETURNED = 1
+    OTHERS_WENT_ON = 2
+    APPENDS = 4
+
+
+class EventKind(IntEnum):
+    """What happened to a process beside its calls; native/tracer/loop.c."""
+
+    MADE = 1
+    RUNS = 2
+    ENDED = 3
+    SIGNALLED = 4
+
+
+class DataKind(IntEnum):
+    """What bytes are; native/tracer/tracer.h."""
+
+    CAME_FROM_OUTSIDE = 1
+    STANDARD_OUTPUT = 2
+    STANDARD_ERROR = 3
+
+
+class _Input(IntEnum):
+    """Numbers of the `input` block; native/tracer/log.c."""
+
+    FACTS = 256
+    ENDING = 257
+
+
+_NUMBER = shape.number(0, 2**64 - 1)
+_ENDING = shape.partial(
+    standard_output=_NUMBER,
+    standard_error=_NUMBER,
+    forced=shape.some_text,
+    turns=_NUMBER,
+    status=_NUMBER,
+    left_plan=shape.some_text,
+    hangs=shape.some_text,
+    left_behind=shape.some_text,
+    left=_NUMBER,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run went, by the tracer's own account."""
+
+    standard_output: int  # object
+    standard_error: int
+    forced: str
+    turns: int  # of the plan that were followed
+    status: int  # of the command, as wait tells it
+    left_plan: str = ""  # where, when the plan could not be followed to its end
+    hangs: str = ""
+    left_behind: str = ""
+    left: int = 0  # processes that had to be ended
+
+
+@dataclass(frozen=True, slots=True)
+class Datum:
+    """Bytes that a call brought in or gave out."""
+
+    call: int
+    kind: DataKind
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Log:
+    """The tables of one run; calls in the order in which they took effect."""
+
+    calls: Table
+    objects: Table
+    lookups: Table  # sorted by call
+    events: Table
+    texts: tuple[bytes, ...]
+    data: tuple[Datum, ...]
+    facts: bytes
+    ending: Ending
+
+    @classmethod
+    def read(cls, recording: Recording) -> "Log":
+        """Refused when it is no recording of processes, or contradicts itself."""
+        kinds = (
+            BlockType.PROCESS_CALLS,
+            BlockType.PROCESS_OBJECTS,
+            BlockType.PROCESS_LOOKUPS,
+            BlockType.PROCESS_EVENTS,
+        )
+        tables = recording.tables(*kinds)
+        inputs = {item.kind: item.data for item in recording.inputs()}
+        try:
+            ending = Ending(**_ENDING(json.loads(inputs[_Input.ENDING])))
+            log = _in_order(
+                *(tables[kind] for kind in kinds),
+                texts=tuple(text for _, text in _tails(recording, BlockType.PROCESS_TEXTS)),
+                data=tuple(_data(recording)),
+                facts=inputs.get(_Input.FACTS, b""),
+                ending=ending,
+            )
+        except (KeyError, ValueError) as error:
+            raise BadInput(f"{recording.path} is no recording of processes") from error
+        return log
+
+    @cached_property
+    def lookup_ranges(self) -> tuple[Table, Table]:
+        """Where the lookups of each call begin and end."""
+        numbers = np.arange(len(self.calls))
+        column = self.lookups["call"]
+        return np.searchsorted(column, numbers), np.searchsorted(column, numbers, side="right")
+
+    def lookups_of(self, call: int) -> Table:
+        """In the order of the walk."""
+        first, last = self.lookup_ranges
+        found: Table = self.lookups[first[call] : last[call]]
+        return found
+
+    def text(self, number: int) -> str:
+        """As file names are in Python."""
+        return self.texts[number].decode("utf-8", "surrogateescape")
+
+
+def effect(calls: Table) -> Table:
+    """When each call took effect: what waits, when it was over; all else when it began.
+
+    What wakes others can wait too, for room in a pipe; others have gone on by its first bytes.
+    """
+    waits = np.array([_waits(number) for number in calls["number"].tolist()], dtype=bool)
+    returned = (calls["flags"] & CallFlag.NEVER_RETURNED) == 0
+    moments: Table = np.where(waits & returned, calls["left"], calls["entered"])
+    return moments
+
+
+def _waits(number: int) -> bool:
+    call = CALLS.get(number)
+    return call is not None and call.waits != "never" and "wake stream" not in call.does
+
+
+def _in_order(
+    calls: Table,
+    objects: Table,
+    lookups: Table,
+    events: Table,
+    *,
+    texts: tuple[bytes, ...],
+    data: tuple[Datum, ...],
+    facts: bytes,
+    ending: Ending,
+) -> Log:
+    """Calls were written when they were over; they are numbered anew."""
+    order = np.argsort(effect(calls), kind="stable")
+    number = np.empty(len(calls), dtype=np.uint32)
+    number[order] = np.arange(len(calls))
+    lookups = lookups.copy()
+    lookups["call"] = number[lookups["call"]]
+    return Log(
+        calls=calls[order],
+        objects=objects,
+        lookups=lookups[np.argsort(lookups["call"], kind="stable")],
+        events=events,
+        texts=texts,
+        data=tuple(sorted(_renumbered(data, number), key=lambda datum: datum.call)),
+        facts=facts,
+        ending=ending,
+    )
+
+
+def _renumbered(data: tuple[Datum, ...], number: Table) -> Iterator[Datum]:
+    for datum in data:
+        if datum.call >= len(number):
+            raise ValueError("data of a call that is not there")
+        yield Datum(int(number[datum.call]), datum.kind, datum.data)
+
+
+def _tails(recording: Recording, kind: BlockType) -> Iterator[tuple[tuple[int, ...], bytes]]:
+    for block in recording.blocks(kind):
+        yield from tailed(block, recording.path)
+
+
+def _data(recording: Recording) -> Iterator[Datum]:
+    for (call, kind, _, _), data in _tails(recording, BlockType.PROCESS_DATA):
+        yield Datum(call, DataKind(kind), data)

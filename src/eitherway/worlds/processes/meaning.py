@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a call does to which objects: the phrases of system_calls.toml, worked out for one call.
+
+An object of the file system is the inode with a place for its attributes, and behind it its bytes.
+A directory has a place for each name besides; to list it is to look at all of them.
+"""
+
+import fcntl
+import os
+import stat
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from eitherway.model.words import OpFlag, OpKind
+from eitherway.worlds.processes.calls import Call
+from eitherway.worlds.processes.log import NO_POSITION, CallFlag
+
+ATTRIBUTES = (0, 1)
+BYTES = 1  # where an inode's bytes begin
+ALL = 2**63
+_MAP_SHARED, _PROT_WRITE, _MAP_SHARED_VALIDATE = 1, 2, 3
+
+
+Mode = Callable[[int], int]  # of an object: type and permissions
+
+
+class Micro(NamedTuple):
+    """One micro-operation."""
+
+    kind: OpKind
+    sort: str  # of object: file, directory, position, process, lock
+    object: int  # number in the log; of a process its own
+    lo: int = 0
+    hi: int = 1
+    name: str = ""  # of an entry
+    flags: OpFlag = OpFlag.NONE
+
+
+def micros(call: Call, mode: Mode) -> Iterator[Micro]:
+    """All of them, in the order in which the call does them; `mode` of an object."""
+    yield from _walk(call)
+    for phrase in call.shape.does:
+        action, _, condition = phrase.partition(" if ")
+        if _CONDITIONS[condition](call):
+            yield from _ACTIONS[action](call, mode)
+
+
+def _walk(call: Call) -> Iterator[Micro]:
+    """Every part of a path is looked at; what the call does with the last one is its own matter."""
+    for found in call.found:
+        if found is not call.entry(found.path):
+            yield Micro(OpKind.LOAD, "directory", found.directory, name=found.name)
+
+
+def _kind(call: Call, wanted: OpKind) -> OpKind:
+    """What was not done was looked at all the same."""
+    return wanted if call.worked else OpKind.LOAD
+
+
+# ---- what is done
+
+
+def _load_entry(call: Call, _: Mode) -> Iterator[Micro]:
+    entry = call.entry()
+    if entry and not (call.shape.gives == "descriptor" and call.created):
+        yield Micro(OpKind.LOAD, "directory", entry.directory, name=entry.name)
+
+
+def _store_entry(path: int) -> "Action":
+    def act(call: Call, _: Mode) -> Iterator[Micro]:
+        if entry := call.entry(path):
+            kind = _kind(call, OpKind.STORE)
+            yield Micro(kind, "directory", entry.directory, name=entry.name)
+
+    return act
+
+
+def _attributes(kind: OpKind) -> "Action":
+    def act(call: Call, mode: Mode) -> Iterator[Micro]:
+        if call.file and _is_kept(mode(call.file)) and (call.worked or kind is OpKind.LOAD):
+            yield Micro(kind, "file", call.file, *ATTRIBUTES)
+
+    return act
+
+
+def _data(kind: OpKind) -> "Action":
+    """As much as was asked for of a read: it would have seen more if there had been more."""
+
+    def act(call: Call, mode: Mode) -> Iterator[Micro]:
+        if not call.worked or not stat.S_ISREG(mode(call.object)):
+            return
+        start = call.taken("position", call.position)
+        if start == NO_POSITION:
+            start = 0
+        length = max(call.result, call.taken("size") if kind is OpKind.LOAD else 0, 1)
+        if call.flags & CallFlag.APPENDS and kind is OpKind.STORE:
+            yield Micro(kind, "file", call.object, BYTES, ALL)  # behind whatever is there
+        else:
+            yield Micro(kind, "file", call.object, BYTES + start, min(BYTES + start + length, ALL))
+
+    return act
+
+
+def _whole(kind: OpKind, *, second: bool = False) -> "Action":
+    def act(call: Call, mode: Mode) -> Iterator[Micro]:
+        file = call.second if second else call.file
+        if call.worked and file and stat.S_ISREG(mode(file)):
+            yield Micro(kind, "file", file, BYTES, ALL)
+
+    return act
+
+
+def _second_attributes(call: Call, mode: Mode) -> Iterator[Micro]:
+    if call.worked and call.second and _is_kept(mode(call.second)):
+        yield Micro(OpKind.STORE, "file", call.second, *ATTRIBUTES)
+
+
+def _listing(call: Call, _: Mode) -> Iterator[Micro]:
+    if call.object:
+        yield Micro(OpKind.LOAD, "directory", call.object, 0, ALL)
+
+
+def _store_position(call: Call, mode: Mode) -> Iterator[Micro]:
+    if call.worked and _is_kept(mode(call.object)):
+        yield Micro(OpKind.STORE, "position", call.object)
+
+
+def _own_process(call: Call, _: Mode) -> Iterator[Micro]:
+    if call.worked:
+        yield Micro(OpKind.STORE, "process", call.thread, 0, ALL)
+
+
+def _process_of_child(call: Call, _: Mode) -> Iterator[Micro]:
+    if call.result > 0:
+        yield Micro(OpKind.STORE, "process", call.result, 0, ALL)
+
+
+def _process_of_other(call: Call, _: Mode) -> Iterator[Micro]:
+    yield Micro(OpKind.LOAD, "process", call.taken("process"))
+
+
+def _wait_stream(call: Call, mode: Mode) -> Iterator[Micro]:
+    if call.object and _is_stream(mode(call.object)):
+        flags = OpFlag.WILDCARD | (OpFlag.NONE if call.worked else OpFlag.FAILED)
+        yield Micro(OpKind.WAIT, "stream", call.object, flags=flags)
+
+
+def _wake_stream(call: Call, mode: Mode) -> Iterator[Micro]:
+    if call.object and _is_stream(mode(call.object)) and call.result > 0:
+        yield Micro(OpKind.WAKE, "stream", call.object, flags=OpFlag.CUMULATIVE)
+
+
+def _lock(kind: OpKind) -> "Action":
+    def act(call: Call, _: Mode) -> Iterator[Micro]:
+        flags = OpFlag.NONE if call.worked else OpFlag.FAILED | OpFlag.TRY
+        if kind is OpKind.ACQUIRE or call.worked:
+            yield Micro(kind, "lock", call.object, flags=flags)
+
+    return act
+
+
+def _nothing(_: Call, __: Mode) -> Iterator[Micro]:
+    """What the trace works out itself: who waits for whom, and what a last close does."""
+    yield from ()
+
+
+Action = Callable[[Call, Mode], Iterator[Micro]]
+
+_ACTIONS: dict[str, Action] = {
+    "load entry": _load_entry,
+    "store entry": _store_entry(0),
+    "store second entry": _store_entry(1),
+    "load attributes": _attributes(OpKind.LOAD),
+    "store attributes": _attributes(OpKind.STORE),
+    "store attributes of second": _second_attributes,
+    "load data": _data(OpKind.LOAD),
+    "store data": _data(OpKind.STORE),
+    "load whole data": _whole(OpKind.LOAD),
+    "store whole data": _whole(OpKind.STORE),
+    "store whole data of second": _whole(OpKind.STORE, second=True),
+    "load listing": _listing,
+    "store position": _store_position,
+    "store process": _own_process,
+    "store process of child": _process_of_child,
+    "load process of other": _process_of_other,
+    "wait stream": _wait_stream,
+    "wake stream": _wake_stream,
+    "wait child": _nothing,
+    "wake parent": _nothing,
+    "acquire file lock": _lock(OpKind.ACQUIRE),
+    "release file lock": _lock(OpKind.RELEASE),
+}
+
+
+def _is_kept(mode: int) -> bool:
+    """Whether it lies in a file system."""
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
+
+
+def _is_stream(mode: int) -> bool:
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+# ---- when
+
+
+def _truncates(call: Call) -> bool:
+    return bool(call.opens & os.O_TRUNC) and not call.created
+
+
+def _maps_shared(call: Call) -> bool:
+    shared = call.arguments[3] & 3 in (_MAP_SHARED, _MAP_SHARED_VALIDATE)
+    return shared and bool(call.arguments[2] & _PROT_WRITE)
+
+
+_SETS = {fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW}
+
+
+def _locks(call: Call) -> bool:
+    return call.arguments[1] in _SETS and call.value != fcntl.F_UNLCK
+
+
+def _unlocks(call: Call) -> bool:
+    return call.arguments[1] in _SETS and call.value == fcntl.F_UNLCK
+
+
+_CONDITIONS: dict[str, Callable[[Call], bool]] = {
+    "": lambda _: True,
+    "created": lambda call: call.created,
+    "O_TRUNC": _truncates,
+    "shared and writable": _maps_shared,
+    "locking": lambda call: not call.arguments[1] & fcntl.LOCK_UN,
+    "LOCK_UN": lambda call: bool(call.arguments[1] & fcntl.LOCK_UN),
+    "F_SETLK": _locks,
+    "F_UNLCK": _unlocks,
+    "last": lambda _: False,  # the trace knows who else has it
+}

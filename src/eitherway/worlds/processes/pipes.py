@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who wrote what a reader of a pipe got: bytes are counted as they go in and come out."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+Key = tuple[int, int]  # object and its life
+
+
+@dataclass(slots=True)
+class _Pipe:
+    written: int = 0  # bytes
+    read: int = 0
+    writes: list[tuple[int, int, int]] = field(default_factory=list)  # from, to, operation
+    ends: list[int] = field(default_factory=list)
+
+
+class Pipes:
+    """Of one run; operations are numbers of its trace."""
+
+    def __init__(self) -> None:
+        self._pipes: dict[Key, _Pipe] = defaultdict(_Pipe)
+
+    def write(self, key: Key, length: int, operation: int) -> None:
+        """So many bytes went in."""
+        pipe = self._pipes[key]
+        pipe.writes.append((pipe.written, pipe.written + length, operation))
+        pipe.written += length
+
+    def let_go(self, key: Key, operation: int) -> None:
+        """A writing end is nobody's any more."""
+        self._pipes[key].ends.append(operation)
+
+    def read(self, key: Key, length: int) -> list[int]:
+        """The operations without which a read could not have got so many bytes, or the end."""
+        pipe = self._pipes[key]
+        if length == 0:
+            return list(pipe.ends)
+        begin, pipe.read = pipe.read, pipe.read + length
+        needed = [write for lo, hi, write in pipe.writes if lo < pipe.read and begin < hi]
+        pipe.writes = [row for row in pipe.writes if row[1] > pipe.read]
+        return needed

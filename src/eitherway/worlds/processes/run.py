@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of a command and all that it starts, under the tracer, in a sandbox."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from eitherway.errors import Unavailable
+from eitherway.installed import native
+from eitherway.recording.read import Recording
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.log import Log
+from eitherway.worlds.processes.plan import plan_file
+from eitherway.worlds.processes.recorded import facts_of
+from eitherway.worlds.threads.captured import Captured
+from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.target import Sink, Started
+
+TRACER = "bin/eitherway-tracer"
+PATIENCE = 5  # seconds without any call, until a branch is taken to hang
+_REFUSED = 69  # of the tracer: this machine cannot
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """What a branch follows: calls of a log in some order, the last so many of them anchors."""
+
+    log: Log
+    turns: Sequence[int]
+    anchors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a run left."""
+
+    log: Log
+    out: Captured
+    err: Captured
+
+
+def run(
+    launch: Launch,
+    box: Sandbox,
+    into: Path,
+    *,
+    seed: int | None = None,
+    follow: Follow | None = None,
+    patience: int | None = None,
+    show: tuple[Sink, Sink] | None = None,
+) -> Ran:
+    """Run it as it comes, or with a seed one call at a time; what happened is then in `into`.
+
+    What is followed comes before what the seed decides.
+    """
+    with ExitStack() as stack:
+        directory = os.open(into, os.O_RDONLY | os.O_DIRECTORY)
+        stack.callback(os.close, directory)
+        facts = _memory(stack, "eitherway-facts", facts_of(launch, into))
+        stdin = _memory(stack, "eitherway-stdin", launch.stdin)
+        words = [str(native(TRACER)), "--into", str(directory), "--facts", str(facts)]
+        passed = [directory, facts]
+        if patience is not None:
+            words += ["--patience", str(patience)]
+        if seed is not None:
+            words += ["--ordered", "--seed", str(seed)]
+        if follow is not None:
+            plan = stack.enter_context(plan_file(follow.log, follow.turns, anchors=follow.anchors))
+            words += ["--plan", str(plan)]
+            passed.append(plan)
+        process = box.popen(
+            [*words, "--", *launch.command],
+            as_is=directory,
+            pass_fds=passed,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=launch.directory,
+            env=dict(launch.environment),
+        )
+        started = stack.enter_context(Started(process, lambda: box.process_of(process), show=show))
+        while not started.wait(None):
+            pass
+        started.drain()
+        out, err = started.written()
+        _refuse(started.status, err, into)
+    with Recording.open(into) as recording:
+        return Ran(Log.read(recording), out, err)
+
+
+def _memory(stack: ExitStack, name: str, data: bytes) -> int:
+    """A descriptor that these bytes can be read from."""
+    descriptor = os.memfd_create(name)
+    stack.callback(os.close, descriptor)
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _refuse(status: int, err: Captured, into: Path) -> None:
+    """A tracer that came to no end of its own has said why."""
+    if (into / "MANIFEST").exists():
+        return
+    words = err.beginning.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    if status == -signal.SIGKILL:
+        words = "the tracer was killed"
+    raise Unavailable(
+        words.removeprefix("eitherway-tracer: ") or f"the tracer ended with {status}",
+        fix="eitherway doctor",
+    )

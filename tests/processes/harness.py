@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs commands under the tracer, as root and as an ordinary user, and reads what it wrote down."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from tests.sandbox.harness import as_user
+
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.calls import Call, call_of
+from eitherway.worlds.processes.log import Log
+from eitherway.worlds.processes.run import Ran, run
+from eitherway.worlds.threads.launch import Launch
+
+OTHER_USER = 12345
+PROGRAMS = Path(__file__).parent / "programs"
+PATIENCE = 20  # seconds: what hangs must not take the suite with it
+
+Result = TypeVar("Result")
+
+
+@contextmanager
+def folder(user: int = 0) -> Iterator[Path]:
+    """A directory that this user owns, in one that everybody may enter."""
+    path = Path(tempfile.mkdtemp(prefix="eitherway-test-", dir="/tmp"))
+    os.chown(path, user, user)
+    path.chmod(0o755)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path)
+
+
+def launch(work: Path, *command: str, stdin: bytes = b"") -> Launch:
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": str(work)}
+    return Launch(command, str(work), environment, stdin)
+
+
+def ran(box: Sandbox, work: Path, *command: str, seed: int | None = 0, stdin: bytes = b"") -> Ran:
+    """One run; its log is read and forgotten."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as into:
+        return run(
+            launch(work, *command, stdin=stdin), box, Path(into), seed=seed, patience=PATIENCE
+        )
+
+
+def calls(log: Log, name: str | None = None) -> list[Call]:
+    """All of them, or those of one name."""
+    every = (call_of(log, number) for number in range(len(log.calls)))
+    return [call for call in every if name in (None, call.name)]
+
+
+def compiled(source: Path, target: Path) -> Path:
+    words = ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", str(source)]
+    subprocess.run([*words, "-o", str(target)], check=True)
+    return target
+
+
+def as_each(user: int, work: Callable[[], Result]) -> Result:
+    """In a process of that user."""
+    return as_user(user, work)
