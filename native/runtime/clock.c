@@ -6,6 +6,7 @@
 #include "circles.h"
 #include "guide.h"
 #include "input.h"
+#include "libc.h"
 #include "own_memory.h"
 #include "threads.h"
 
@@ -132,7 +133,7 @@ static int ask_kernel(clockid_t clock, struct timespec *result) {
     return error ? -1 : 0;
 }
 
-EW_EXPORT int clock_gettime(clockid_t clock, struct timespec *result) {
+int ew_clock_look(clockid_t clock, struct timespec *result) {
     bool of_cpu = is_of_cpu(clock);
     if (!ew_running || !(is_real(clock) || is_monotonic(clock) || of_cpu))
         return ask_kernel(clock, result);
@@ -141,6 +142,13 @@ EW_EXPORT int clock_gettime(clockid_t clock, struct timespec *result) {
     int64_t now = ew_now();
     *result = ew_timespec(of_cpu ? cpu_time(clock) : ew_nanoseconds(base_of(clock)) + now);
     return 0;
+}
+
+EW_EXPORT int clock_gettime(clockid_t clock, struct timespec *result) {
+    int error = ew_clock_look(clock, result);
+    if (error == 0)
+        ew_touch(EW_OP_STORE, result, sizeof *result, PC);
+    return error;
 }
 
 EW_EXPORT int clock_getcpuclockid(pid_t process, clockid_t *result) {
@@ -154,22 +162,29 @@ EW_EXPORT int clock_getcpuclockid(pid_t process, clockid_t *result) {
 EW_EXPORT int gettimeofday(struct timeval *restrict result, void *restrict zone) {
     (void)zone;
     struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
+    ew_clock_look(CLOCK_REALTIME, &time);
     __asm__("" : "+r"(result)); // which is NULL at times, whatever the header says
-    if (result)
-        *result = (struct timeval){time.tv_sec, time.tv_nsec / 1000};
+    if (!result)
+        return 0;
+    *result = (struct timeval){time.tv_sec, time.tv_nsec / 1000};
+    ew_touch(EW_OP_STORE, result, sizeof *result, PC);
     return 0;
 }
 
 EW_EXPORT int timespec_get(struct timespec *result, int kind) {
-    return kind == TIME_UTC && clock_gettime(CLOCK_REALTIME, result) == 0 ? kind : 0;
+    if (kind != TIME_UTC || ew_clock_look(CLOCK_REALTIME, result) != 0)
+        return 0;
+    ew_touch(EW_OP_STORE, result, sizeof *result, PC);
+    return kind;
 }
 
 EW_EXPORT time_t time(time_t *result) {
     struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (result)
+    ew_clock_look(CLOCK_REALTIME, &now);
+    if (result) {
         *result = now.tv_sec;
+        ew_touch(EW_OP_STORE, result, sizeof *result, PC);
+    }
     return now.tv_sec;
 }
 

@@ -164,9 +164,10 @@ static long timed_wait(const struct ew_futex_call *call, uint32_t bits) {
 
 // --- waking
 
+// Only the address counts: who was waited for may have given the memory back by then.
 static void tell_wake(const struct ew_futex_call *call, const uint32_t *word) {
     if (UNLIKELY(ew_watched))
-        ew_tell(EW_OP_WAKE, 0, word, sizeof *word, call->pc);
+        ew_tell_order(EW_OP_WAKE, 0, word, sizeof *word, call->pc);
 }
 
 // Without FUTEX_PRIVATE_FLAG there may be waiters in other processes, whom the kernel knows.

@@ -29,7 +29,10 @@ static long fill(void *buffer, size_t size, unsigned flags) {
 
 EW_EXPORT ssize_t getrandom(void *buffer, size_t size, unsigned flags) {
     ew_testcancel();
-    return ew_result(fill(buffer, size, flags));
+    long got = fill(buffer, size, flags);
+    if (got > 0)
+        ew_touch(EW_OP_STORE, buffer, (size_t)got, PC);
+    return ew_result(got);
 }
 
 static void fill_all(void *buffer, size_t size) {
@@ -45,12 +48,14 @@ EW_EXPORT int getentropy(void *buffer, size_t size) {
     if (size > 256)
         return (int)ew_result(-EIO);
     fill_all(buffer, size);
+    ew_touch(EW_OP_STORE, buffer, size, PC);
     return 0;
 }
 
 // libc's own read the kernel's behind our back.
 EW_EXPORT void arc4random_buf(void *buffer, size_t size) {
     fill_all(buffer, size);
+    ew_touch(EW_OP_STORE, buffer, size, PC);
 }
 
 EW_EXPORT uint32_t arc4random(void) {

@@ -78,12 +78,12 @@ struct ew_thread {
     bool polls_within; // only threads of this program can make them ready
     struct ew_thread *poll_next, *poll_previous;
     struct {
-        const void *object; // NULL: nothing that a trace could name
+        const void *object; // of a JOIN, the number of the thread
         const void *pc;
         uint32_t size;
-        uint8_t op, flags;
-    } wants;           // what it waits to do while EW_BLOCKED
-    uint32_t woken_by; // event of the wake that ended the last wait, until it is told
+        uint8_t op, flags; // 0: nothing that a trace could name
+    } wants;               // what it waits to do while EW_BLOCKED
+    uint32_t woken_by;     // event of the wake that ended the last wait, until it is told
     struct {
         const void *address; // NULL when it was something else
         size_t size;
@@ -176,7 +176,7 @@ uint32_t ew_pick(uint32_t count);
 // What the running thread is about to wait for, told if it never gets it; `op` 0: nothing.
 static inline void ew_wants(unsigned op, unsigned flags, const void *object, size_t size,
                             const void *pc) {
-    ew_self->wants.object = op ? object : NULL;
+    ew_self->wants.object = object;
     ew_self->wants.pc = pc;
     ew_self->wants.size = (uint32_t)size;
     ew_self->wants.op = (uint8_t)op;
@@ -292,13 +292,14 @@ bool ew_expects_races(const void *address, size_t size);
 bool ew_is_readable(const void *address, size_t size); // or the kernel would say EFAULT
 
 // --- clock.c
-int64_t ew_now(void);      // virtual nanoseconds; a look, which costs time
-int64_t ew_elapsed(void);  // the same without a look
-int64_t ew_cpu_time(void); // of it: somebody ran
-int64_t ew_thread_time(const struct ew_thread *thread); // of that: it was this one
-clockid_t ew_clock_of_thread(pid_t number);             // which tells that time
-void ew_clock_pass(int64_t nanoseconds);                // somebody has run so long
-void ew_clock_jump(int64_t when);                       // nobody can go on before
+int64_t ew_now(void);     // virtual nanoseconds; a look, which costs time
+int64_t ew_elapsed(void); // the same without a look
+int ew_clock_look(clockid_t clock, struct timespec *result); // clock_gettime, which nobody watches
+int64_t ew_cpu_time(void);                                   // of it: somebody ran
+int64_t ew_thread_time(const struct ew_thread *thread);      // of that: it was this one
+clockid_t ew_clock_of_thread(pid_t number);                  // which tells that time
+void ew_clock_pass(int64_t nanoseconds);                     // somebody has run so long
+void ew_clock_jump(int64_t when);                            // nobody can go on before
 void ew_clock_start(void);
 void ew_clock_begin(void); // from zero again, and recorded
 int64_t ew_deadline(clockid_t clock, const struct timespec *when);

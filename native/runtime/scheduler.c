@@ -263,7 +263,7 @@ static void tell_wants(void) {
     for (uint32_t i = 0; i < thread_count; i++) {
         ew_self = threads[i];
         ew_frames = ew_self->frames;
-        if (ew_self->state == EW_BLOCKED && ew_self->wants.object)
+        if (ew_self->state == EW_BLOCKED && ew_self->wants.op)
             ew_trace(ew_self->wants.op, ew_self->wants.flags | EW_FLAG_BLOCKED,
                      ew_self->wants.object, ew_self->wants.size, ew_self->wants.pc);
     }
@@ -271,7 +271,7 @@ static void tell_wants(void) {
 
 static const struct ew_thread *first_that_wants(void) {
     for (uint32_t i = 0; i < thread_count; i++)
-        if (threads[i]->state == EW_BLOCKED && threads[i]->wants.object)
+        if (threads[i]->state == EW_BLOCKED && threads[i]->wants.op)
             return threads[i];
     return ew_self;
 }

@@ -178,7 +178,9 @@ static void tell(unsigned op, unsigned flags, FILE *stream, const void *pc) {
 
 EW_EXPORT void flockfile(FILE *stream) {
     ew_point(EW_WHY_SYNC);
+    ew_wants(EW_OP_ACQUIRE, 0, stream, sizeof *stream, PC);
     take(stream);
+    ew_wants(0, 0, NULL, 0, NULL);
     if (LIKELY(ew_running))
         note_taken(stream);
     tell(EW_OP_ACQUIRE, 0, stream, PC);

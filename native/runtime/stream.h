@@ -25,6 +25,9 @@ void ew_stream_idle(FILE *stream);
 
 int ew_enter_vfprintf(FILE *, const char *, va_list);
 int ew_enter___vfprintf_chk(FILE *, int, const char *, va_list);
+int ew_enter_vfscanf(FILE *, const char *, va_list);
+int ew_enter___isoc99_vfscanf(FILE *, const char *, va_list);
+int ew_enter___isoc23_vfscanf(FILE *, const char *, va_list);
 size_t ew_enter_fread(void *, size_t, size_t, FILE *);
 size_t ew_enter___fread_chk(void *, size_t, size_t, size_t, FILE *);
 size_t ew_enter_fwrite(const void *, size_t, size_t, FILE *);

@@ -38,7 +38,7 @@ static char *put_mutex(char *at, const struct ew_mutex *mutex) {
 static char *put_wanted(char *at, const struct ew_thread *thread) {
     if (thread->life.joins)
         return put_number(at, "the end of thread ", thread->life.joins->id);
-    if (!thread->wants.object)
+    if (!thread->wants.op)
         return put(at, "something that nobody brings");
     if (is_mutex(thread))
         return put_mutex(at, thread->wants.object);

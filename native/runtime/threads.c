@@ -207,13 +207,15 @@ static int may_join(const struct ew_thread *thread) {
     return thread->detached || thread->joined_by_someone ? EINVAL : 0;
 }
 
-static void await_end(struct ew_thread *thread, int64_t deadline) {
+static void await_end(struct ew_thread *thread, int64_t deadline, const void *pc) {
     struct ew_life *life = &ew_self->life;
     thread->joined_by_someone = true;
     life->joins = thread;
+    ew_wants(EW_OP_JOIN, 0, (const void *)(uintptr_t)thread->id, 1, pc);
     while (thread->state != EW_ENDED && !ew_cancel_is_due(ew_self))
         if (ew_wait_cancellable(thread, deadline) == EW_TIMED_OUT)
             break;
+    ew_wants(0, 0, NULL, 0, NULL);
     life->joins = NULL;
     thread->joined_by_someone = false;
 }
@@ -225,7 +227,7 @@ static int join(pthread_t handle, void **result, int64_t deadline, const void *p
     int error = may_join(thread);
     if (error)
         return error;
-    await_end(thread, deadline);
+    await_end(thread, deadline, pc);
     if (thread->state != EW_ENDED) {
         ew_testcancel();
         return ETIMEDOUT;

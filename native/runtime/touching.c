@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 #include <time.h>
+#include <wchar.h>
 
 // --- what the functions keep between calls, one for all threads: names for people to read
 
@@ -32,6 +33,27 @@ static size_t same(const char *one, const char *other, size_t limit, bool alike)
 static size_t limited(const char *text, size_t limit) {
     size_t length = strnlen(text, limit);
     return length < limit ? length + 1 : limit;
+}
+
+static size_t wide(const wchar_t *text, size_t limit) {
+    size_t i = 0;
+    while (i < limit && text[i])
+        i++;
+    return (i < limit ? i + 1 : limit) * sizeof *text;
+}
+
+static size_t same_wide(const wchar_t *one, const wchar_t *other, size_t limit) {
+    size_t i = 0;
+    while (i < limit && one[i] && one[i] == other[i])
+        i++;
+    return (i < limit ? i + 1 : limit) * sizeof *one;
+}
+
+static size_t until_wide(const wchar_t *from, wchar_t wanted, size_t limit) {
+    size_t i = 0;
+    while (i < limit && from[i] != wanted)
+        i++;
+    return (i < limit ? i + 1 : limit) * sizeof *from;
 }
 
 static size_t span(const char *text, const char *set, bool of_set) {
@@ -78,11 +100,17 @@ static void add_token(struct ew_touched **list, const char *text, const char *en
 #define FOUND(n, wanted) until(POINTS(n), (int)(wanted), TEXT(n))
 #define SAME(limit) same(POINTS(0), POINTS(1), limit, false)
 #define ALIKE(limit) same(POINTS(0), POINTS(1), limit, true)
+#define WIDE(n, limit) wide((const wchar_t *)a[n], limit)
+#define WIDE_TEXT(n) WIDE(n, SIZE_MAX)
+#define WIDE_SAME(limit) same_wide((const wchar_t *)a[0], (const wchar_t *)a[1], limit)
+#define WIDE_UNTIL(n, wanted, limit) until_wide((const wchar_t *)a[n], (wchar_t)(wanted), limit)
 #define SPAN(n, set, of_set) span(POINTS(n), POINTS(set), of_set)
 #define NUMBER(base) number(POINTS(0), (long)(base))
 #define R(n, size) a[n] ? add(&next, EW_OP_LOAD, POINTS(n), size) : (void)0;
 #define W(n, size) a[n] ? add(&next, EW_OP_STORE, POINTS(n), size) : (void)0;
 #define W_BEHIND(n, size) add(&next, EW_OP_STORE, POINTS(n) + strlen(POINTS(n)), size);
+#define W_BEHIND_WIDE(n, size)                                                                     \
+    add(&next, EW_OP_STORE, POINTS(n) + WIDE_TEXT(n) - sizeof(wchar_t), size);
 #define r(object) add(&next, EW_OP_LOAD, &(object), 1);
 #define w(object) add(&next, EW_OP_STORE, &(object), 1);
 #define w_token(text, ends) add_token(&next, (const char *)(text), (const char *)(ends));

@@ -72,6 +72,25 @@ TOUCHES(__isoc23_strtoll, R(0, NUMBER(A(2))) W(1, 8))
 TOUCHES(__isoc23_strtoul, R(0, NUMBER(A(2))) W(1, 8))
 TOUCHES(__isoc23_strtoull, R(0, NUMBER(A(2))) W(1, 8))
 
+/* --- wide text */
+TOUCHES(wmemcpy, R(1, 4 * A(2)) W(0, 4 * A(2)))
+TOUCHES(wmempcpy, R(1, 4 * A(2)) W(0, 4 * A(2)))
+TOUCHES(wmemmove, R(1, 4 * A(2)) W(0, 4 * A(2)))
+TOUCHES(wmemset, W(0, 4 * A(2)))
+TOUCHES(wmemcmp, R(0, 4 * A(2)) R(1, 4 * A(2)))
+TOUCHES(wmemchr, R(0, WIDE_UNTIL(0, A(1), A(2))))
+TOUCHES(wcslen, R(0, WIDE_TEXT(0)))
+TOUCHES(wcsnlen, R(0, WIDE(0, A(1))))
+TOUCHES(wcscpy, R(1, WIDE_TEXT(1)) W(0, WIDE_TEXT(1)))
+TOUCHES(wcpcpy, R(1, WIDE_TEXT(1)) W(0, WIDE_TEXT(1)))
+TOUCHES(wcsncpy, R(1, WIDE(1, A(2))) W(0, 4 * A(2)))
+TOUCHES(wcscat, R(1, WIDE_TEXT(1)) R(0, WIDE_TEXT(0)) W_BEHIND_WIDE(0, WIDE_TEXT(1)))
+TOUCHES(wcscmp, R(0, WIDE_SAME(SIZE_MAX)) R(1, WIDE_SAME(SIZE_MAX)))
+TOUCHES(wcsncmp, R(0, WIDE_SAME(A(2))) R(1, WIDE_SAME(A(2))))
+TOUCHES(wcschr, R(0, WIDE_UNTIL(0, A(1), WIDE_TEXT(0) / 4)))
+TOUCHES(wcsrchr, R(0, WIDE_TEXT(0)))
+TOUCHES(wcsstr, R(0, WIDE_TEXT(0)) R(1, WIDE_TEXT(1)))
+
 /* --- time */
 TOUCHES(gmtime_r, R(0, sizeof(time_t)) W(1, sizeof(struct tm)))
 TOUCHES(localtime_r, R(0, sizeof(time_t)) W(1, sizeof(struct tm)))
@@ -84,7 +103,6 @@ TOUCHES(ctime_r, R(0, sizeof(time_t)) W(1, 26))
 TOUCHES(mktime, W(0, sizeof(struct tm)))
 TOUCHES(timelocal, W(0, sizeof(struct tm)))
 TOUCHES(timegm, W(0, sizeof(struct tm)))
-TOUCHES(strftime, R(2, TEXT(2)) R(3, sizeof(struct tm)))
 
 /* --- what has only one of something for all threads */
 TOUCHES(getenv, R(0, TEXT(0)) r(environment))

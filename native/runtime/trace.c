@@ -216,10 +216,19 @@ static bool is_asked_for(uintptr_t address, size_t size) {
     return asked.depth > EW_TRACE_SYNC && in_ranges(address, size);
 }
 
+// All that was asked for is there, and safe from whatever the program dies of later.
+static EW_COLD void pass_the_last(void) {
+    static bool passed;
+    ew_trace_settle();
+    ew_accesses_release();
+    if (!passed)
+        ew_stream_flush(&ew_trace_events); // an error stays, and is met at the end
+    passed = true;
+}
+
 void ew_trace_access(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
     if (ew_step_number() >= asked.until) {
-        ew_trace_settle();
-        ew_accesses_release();
+        pass_the_last();
     } else if (is_asked_for((uintptr_t)object, size)) {
         ew_trace(op, flags, object, size, pc);
     }

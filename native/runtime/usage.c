@@ -3,6 +3,7 @@
 #include "circles.h"
 #include "guide.h"
 #include "input.h"
+#include "libc.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,10 +32,11 @@ static void add_children(struct tms *used) {
 
 EW_EXPORT clock_t times(struct tms *used) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    ew_clock_look(CLOCK_MONOTONIC, &now);
     if (used) {
         *used = (struct tms){.tms_utime = ew_cpu_time() / TICK};
         add_children(used);
+        ew_touch(EW_OP_STORE, used, sizeof *used, PC);
     }
     return now.tv_sec * 100 + now.tv_nsec / TICK;
 }
@@ -52,6 +54,7 @@ EW_EXPORT int getrusage(__rusage_who_t who, struct rusage *used) {
         used->ru_utime = (struct timeval){time / 1000000000, time % 1000000000 / 1000};
         used->ru_stime = (struct timeval){0, 0};
     }
+    ew_touch(EW_OP_STORE, used, sizeof *used, PC);
     return 0;
 }
 

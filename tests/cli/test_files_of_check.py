@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suppressions and baselines that are none: `check` says which file and line, and runs nothing."""
+"""Files and numbers that are none: `check` says which and what is wrong, and runs nothing."""
 
 import os
 from collections.abc import Callable
@@ -120,3 +120,19 @@ def test_no_suppressions_at_all_are_right(checked: Checked) -> None:
     Path("file").write_text("# nothing yet\n\n", encoding="utf-8")
     code, said = checked("--suppressions", "file")
     assert (code, "not-there does not exist" in said) == (Exit.USAGE, True)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--jobs", "0", "'0': at least 1 is needed"),
+        ("--jobs", "1000", "'1000' is not a number of jobs (0 to 256)"),
+        ("--schedules", "-5", "'-5' is not a count"),
+        ("--seconds", "nan", "'nan' is no number of seconds above 0"),
+        ("--seed", "9223372036854775808", "'9223372036854775808' is not a seed"),
+    ],
+)
+def test_numbers_that_do_not_fit(checked: Checked, option: str, value: str, words: str) -> None:
+    code, said = checked(option, value)
+    assert code == Exit.USAGE
+    assert f"argument {option}: {words}" in said

@@ -7,11 +7,12 @@ from tests.corpus.checked import build, checked
 
 from eitherway.model.finding import Finding
 from eitherway.model.trace import LEFT_OUT
+from eitherway.model.words import Kind
 
 
-def found(tmp_path: Path, name: str, *arguments: str) -> tuple[Finding, ...]:
+def found(tmp_path: Path, name: str, *arguments: str, schedules: int = 1) -> tuple[Finding, ...]:
     build(Path(__file__).parent / "programs" / f"{name}.c", tmp_path / name)
-    document = checked(tmp_path / name, "--schedules", "1", arguments=arguments)
+    document = checked(tmp_path / name, "--schedules", str(schedules), arguments=arguments)
     assert not any("a bug in EitherWay" in note for note in document.summary.notes)
     return document.findings
 
@@ -21,6 +22,13 @@ def test_a_race_below_thousands_of_calls(tmp_path: Path) -> None:
     deep = max(finding.operations, key=lambda side: len(side.stack))
     assert deep.stack[-1].function == LEFT_OUT.function
     assert {frame.function for frame in deep.stack[:-1]} == {"down"}
+
+
+def test_a_race_before_the_stack_is_full(tmp_path: Path) -> None:
+    """The program dies of it without a word, and its trace has the race all the same."""
+    race, end = sorted(found(tmp_path, "stack_full", schedules=20), key=lambda one: one.kind)
+    assert (race.kind, end.kind) == (Kind.DATA_RACE, Kind.FAILURE)
+    assert {side.place.function for side in race.operations} == {"raise_it", "fall"}
 
 
 def test_a_race_in_a_block_of_gigabytes(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.corpus.checked import checked
 
 from eitherway.errors import UsageError
 from eitherway.find import confirm
@@ -30,6 +31,7 @@ from eitherway.worlds.threads.run import run
 from eitherway.worlds.threads.server import Server
 
 PROGRAMS = Path(__file__).parent / "programs"
+CORPUS = Path(__file__).parents[1] / "programs"
 SCHEDULES = 60
 SEEDED = [turn for turn in MIX if turn.policy != DEPTH_FIRST]
 Find = Callable[..., Progress]
@@ -111,6 +113,21 @@ def test_a_deadlock_is_told_whether_it_happened_or_not(find: Find) -> None:
     progress = find("deadlock")
     assert told(progress) == {(Kind.DEADLOCK, "a")}
     assert "deadlock" in progress.endings.told()
+
+
+@pytest.mark.parametrize(
+    ("name", "sides"),
+    [
+        ("deadlock_join", {"join that never returned", "lock that never returned"}),
+        ("semaphore_starved", {"wait that never returned"}),  # main only waits for the others
+    ],
+)
+def test_who_joins_with_a_lock_is_part_of_a_deadlock(
+    tmp_path: Path, name: str, sides: set[str]
+) -> None:
+    build(CORPUS / f"{name}.c", tmp_path / name)
+    (finding,) = checked(tmp_path / name, "--schedules", "40").findings
+    assert {side.op for side in finding.operations} == sides
 
 
 def test_a_deadlock_that_cannot_be_is_not_told(find: Find) -> None:

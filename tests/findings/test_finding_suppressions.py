@@ -197,6 +197,14 @@ def of_stacks(*stacks: tuple[str, ...]) -> Finding:
         ),
         of_stacks(("My::~My()", "void std::__exception_ptr::__dest_thunk<My>(void*)", ""), ("f",)),
         of_stacks(("free", "tzset_internal", "w"), ("malloc", "__GI___strdup", "w")),
+        of_stacks(
+            ("std::ctype<char>::narrow(char, char) const", "f"),
+            ("std::ctype<char>::narrow(char, char) const", "g"),
+        ),
+        of_stacks(
+            ("std::_Sp_atomic<std::shared_ptr<int> >::load(std::memory_order) const", "f"),
+            ("std::swap<int*>(int*&, int*&)", "std::_Sp_atomic<std::shared_ptr<int> >::store()"),
+        ),
     ],
 )  # fmt: skip
 def test_the_shipped_lines_know_false_reports_of_the_libraries(one: Finding) -> None:
@@ -210,6 +218,7 @@ def test_the_shipped_lines_leave_programs_alone() -> None:
         of_stacks(("std::vector<int>::push_back(int)", "f"), ("g",)),
         of_stacks(("std::__exception_ptr::exception_ptr::exception_ptr(void*)", "f"), ("g",)),
         of_stacks(("my_tzset_internal", "f"), ("g",)),
+        of_stacks(("My::~My()", "std::_Sp_atomic<std::shared_ptr<My> >::store()"), ("My::use()",)),
     ]
     sieved = sieve(races, defaults())
     assert list(sieved.kept) == races

@@ -24,6 +24,7 @@ CLASSES = {
     "deadlocks": {"turned": Class.SPEC_VIOLATED},
     "sleeps_on": {"ready": Class.SPEC_VIOLATED},
     "frees_twice": {"claimed": Class.SPEC_VIOLATED},
+    "late_instance": {"stage": Class.SPEC_VIOLATED},
     "computed_twice": {"cached": Class.K_WITNESS_HARMLESS},
 }
 

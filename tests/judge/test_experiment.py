@@ -84,3 +84,11 @@ def test_continuations_in_which_something_else_fails_are_no_witnesses() -> None:
     always = judge(lambda *_: CRASH, 5)
     assert (always.klass, always.witnesses) == (Class.INCONCLUSIVE, 0)
     assert "both orders" in always.reason
+
+
+def test_continuations_that_lead_beyond_the_recording_are_no_witnesses() -> None:
+    lost = Outcome(Ending.BEYOND)
+    verdict = judge(lambda _, continuation: lost if continuation % 2 else WELL, 5)
+    assert (verdict.klass, verdict.witnesses) == (Class.K_WITNESS_HARMLESS, 3)
+    only_flipped = judge(World({1: lost}).branch, 5)
+    assert only_flipped.klass is Class.INCONCLUSIVE

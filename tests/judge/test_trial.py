@@ -73,3 +73,14 @@ def test_a_branch_that_says_nothing(bad: Outcome) -> None:
     for trial in (Trial(0, bad, WELL, WELL), Trial(0, WELL, bad, WELL), Trial(0, WELL, WELL, bad)):
         assert trial.klass is Class.INCONCLUSIVE
         assert trial.doubt
+
+
+def test_orders_that_both_leave_what_is_known_say_nothing_of_the_pair() -> None:
+    lost = Outcome(Ending.BEYOND)
+    assert Trial(0, lost, lost).says_nothing
+    assert not Trial(0, lost, WELL).says_nothing
+    assert not Trial(0, WELL, lost).says_nothing
+    assert Trial(0, lost, WELL, WELL).klass is Class.INCONCLUSIVE
+    waiting = replace(WELL, forced=Forced.UNKNOWN)
+    assert Trial(0, waiting, waiting).says_nothing
+    assert not Trial(0, waiting, WELL).says_nothing

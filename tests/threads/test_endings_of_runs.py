@@ -21,7 +21,7 @@ from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.ready import parse
 from eitherway.worlds.threads.run import Ran, run
 from eitherway.worlds.threads.server import Server
-from eitherway.worlds.threads.target import STOP
+from eitherway.worlds.threads.target import STOP, Target
 
 Program = Callable[[str], str]
 BEGUN = parse("output:begun")
@@ -152,6 +152,25 @@ def test_a_survey_goes_on_behind_a_run_that_does_not_end(program: Program) -> No
             rows = explorer.survey(range(5, 8))
     assert rows["seed"].tolist() == [5, 6, 7]
     assert rows["stopped"].tolist() == [1, 1, 1]
+
+
+class _Interrupting:
+    """Somebody interrupts us, while a run goes on."""
+
+    def holds(self, _target: Target) -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return False
+
+
+def test_an_interrupt_ends_the_exploring_and_is_no_end_of_the_program(program: Program) -> None:
+    launch = Launch.here([program("endless"), "counting"])
+    plan = Plan(driver=Driver(("unused",), _Interrupting()))
+    with (
+        Sandbox(require=()) as box,
+        Explorer(launch, box, plan=plan) as explorer,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        explorer.run()
 
 
 @pytest.mark.parametrize("boxed", [False, True])

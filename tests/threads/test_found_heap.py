@@ -32,7 +32,7 @@ ERRORS = {  # what is found, and how the program ends
 }
 RIGHT = (
     *("read_ordered_then_free", "block_again", "mapping_again", "stack_and_tls_again"),
-    *("under_a_lock", "barrier_destroyed"),
+    *("under_a_lock", "barrier_destroyed", "freed_before_the_wake"),
 )
 
 

@@ -4,6 +4,7 @@
 import argparse
 
 _LARGEST_EXIT_CODE = 255
+_MOST_JOBS = 256  # each is a sandbox and a program that waits in it: that takes seconds to start
 LARGEST_SEED = 2**63 - 1  # the runtime's seeds have 64 bits: a row of them from any one still fits
 
 
@@ -19,10 +20,12 @@ def exit_code(text: str) -> int:
 
 def count(text: str) -> int:
     """How many of something, at least one."""
-    number = _whole_number(text, 2**32, "a count")
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}: at least 1 is needed")
-    return number
+    return _at_least_one(text, 2**32, "a count")
+
+
+def jobs(text: str) -> int:
+    """How many are at work at a time."""
+    return _at_least_one(text, _MOST_JOBS, "a number of jobs")
 
 
 def seconds(text: str) -> float:
@@ -41,6 +44,13 @@ def file_name(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("the name of a file must not be empty")
     return text
+
+
+def _at_least_one(text: str, largest: int, what: str) -> int:
+    number = _whole_number(text, largest, what)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: at least 1 is needed")
+    return number
 
 
 def _whole_number(text: str, largest: int, what: str) -> int:

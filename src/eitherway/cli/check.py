@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--jobs",
-        type=arguments.count,
+        type=arguments.jobs,
         default=len(os.sched_getaffinity(0)),
         metavar="N",
         help="fork servers at work at a time (default: one for each processor)",
@@ -104,8 +104,12 @@ def run(args: argparse.Namespace) -> int:
         ) as search,
         Line() as line,
     ):
-        search.again(known.runs())
-        progress = search.run(turns(args.seed, mix), budget, lambda now: line.show(_short(now)))
+        progress = search.run(
+            turns(args.seed, mix),
+            budget,
+            lambda now: line.show(_short(now)),
+            first=known.runs(),
+        )
     known.add(search.recordings)
     known.add_places(progress.places)
     if args.judge:
@@ -118,7 +122,8 @@ def run(args: argparse.Namespace) -> int:
         first = result.findings[0]
         if token := progress.tokens.get(first.id):
             output.say(f"token of the first: {token}")
-        output.say(f"next: {first.replay}")
+        if first.replay:  # what there was no time to confirm has no recording
+            output.say(f"next: {first.replay}")
     return result.exit_code
 
 

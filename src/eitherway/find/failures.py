@@ -10,7 +10,7 @@ from eitherway.find.confirm import Traced, Tracer
 from eitherway.find.endings import Ending, Endings, How
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.identity import identified
-from eitherway.model.words import NEVER_RETURNED, Kind, OpFlag, OpKind, World
+from eitherway.model.words import NEVER_RETURNED, OP_WORDS, Kind, OpFlag, OpKind, World
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.trace_request import Depth, TraceRequest
 
@@ -82,10 +82,17 @@ def _operations(ending: Ending, ran: Ran, tracer: Tracer) -> tuple[FoundOperatio
         traced = tracer.trace(ran, TraceRequest(Depth.SYNC))
         flags = traced.trace.operations["flags"]
         stuck = _sides(traced, np.flatnonzero(flags & int(OpFlag.BLOCKED)).tolist())
-        return tuple(replace(side, op=f"{side.op}{NEVER_RETURNED}") for side in stuck)
+        return tuple(replace(side, op=f"{side.op}{NEVER_RETURNED}") for side in _of_weight(stuck))
     steps = ran.schedule.reached
     traced = tracer.trace(ran, TraceRequest(start=max(0, steps - _LAST_STEPS)))
     return _sides(traced, range(len(traced.trace))[-1:])
+
+
+def _of_weight(stuck: tuple[FoundOperation, ...]) -> tuple[FoundOperation, ...]:
+    """Who waits for the end of a thread, and holds nothing, is kept waiting and keeps nobody."""
+    joins = OP_WORDS[OpKind.JOIN]
+    weighty = tuple(side for side in stuck if side.op != joins or side.locks)
+    return weighty or stuck
 
 
 _CYCLE = 1 << 14  # steps of a thread: more than it does while all have their turns

@@ -8,35 +8,27 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
-from eitherway.detect import detect_all
-from eitherway.find.confirm import ACCESSES, Traced, Tracer
+from eitherway.find.confirm import Traced, Tracer
+from eitherway.find.racing import Instance, Racing
 from eitherway.judge.experiment import CONTINUATIONS, Verdict, judge, worst
 from eitherway.judge.sentences import consequence, does
 from eitherway.judge.trial import Trial
-from eitherway.model.finding import Confidence, Finding, FoundOperation
+from eitherway.model.finding import Confidence, Finding
 from eitherway.model.outcome import Outcome
 from eitherway.model.words import Arm, Class, Kind
 from eitherway.worlds.threads.branch import Branches, Pair, Spec, why_not
 from eitherway.worlds.threads.explorer import Explorer
-from eitherway.worlds.threads.places import NOWHERE, Places, places_of
+from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.trace_request import TraceRequest
 
-INSTANCES = 4  # of one race in one run
+INSTANCES = 8  # of one race in one run
+FEWER = 4  # continuations of those behind the first
 _STEPS = 1 << 22  # of longer runs there is no trace of all accesses
 
 Keep = Callable[[Ran], Path]  # puts a run where it can be done again
-
-
-class Instance(NamedTuple):
-    """Where a run shows a race."""
-
-    pair: Pair
-    sides: tuple[FoundOperation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,29 +58,39 @@ class Judge:
         self._places = places
         self._continuations = continuations
         self._tracer = Tracer(explorer, fixed=fixed)
-        self._last: tuple[Ran, Traced] | None = None
+        self._last: tuple[Ran, Traced, Racing | None] | None = None
 
     def judged(self, finding: Finding, ran: Ran, keep: Keep) -> Finding:
         """The finding with its class; runs that show it are kept."""
         if reason := self._obstacle(finding, ran):
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
-        traced = self._trace(ran)
-        if traced.differs:
+        traced, racing = self._traced(ran)
+        if traced.differs or racing is None:
             reason = f"the recorded run is not the same again: {', '.join(traced.differs)}"
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
-        instances, places = _instances(traced, finding.id)
-        branches = Branches(self._explorer, ran, self._places | places)
-        shown = [Shown(each, self._try(branches, each.pair)) for each in instances]
+        branches = Branches(self._explorer, ran, self._places | racing.places)
+        shown = self._tried(branches, racing.instances(finding.id, INSTANCES))
         if not shown:
             reason = "the recorded run does not show it"
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
         return self._told(finding, shown, branches, keep)
 
-    def _trace(self, ran: Ran) -> Traced:
+    def _traced(self, ran: Ran) -> tuple[Traced, Racing | None]:
         """Several findings may be of one run, one after the other."""
         if self._last is None or self._last[0] is not ran:
-            self._last = ran, self._tracer.trace(ran, TraceRequest())
-        return self._last[1]
+            traced = self._tracer.trace(ran, TraceRequest())
+            self._last = ran, traced, None if traced.differs else Racing(traced)
+        return self._last[1], self._last[2]
+
+    def _tried(self, branches: Branches, instances: list[Instance]) -> list[Shown]:
+        """One after the other, until one violates the specification."""
+        shown: list[Shown] = []
+        for number, instance in enumerate(instances):
+            continuations = min(self._continuations, FEWER if number else self._continuations)
+            shown.append(Shown(instance, self._try(branches, instance.pair, continuations)))
+            if shown[-1].verdict.klass is Class.SPEC_VIOLATED:
+                break
+        return shown
 
     def _obstacle(self, finding: Finding, ran: Ran) -> str:
         if finding.kind is not Kind.DATA_RACE or len(finding.operations) != 2:
@@ -99,11 +101,11 @@ class Judge:
             return f"the run has more than {_STEPS:,} steps"
         return why_not(ran)
 
-    def _try(self, branches: Branches, pair: Pair) -> Verdict:
+    def _try(self, branches: Branches, pair: Pair, continuations: int) -> Verdict:
         def branch(arm: Arm, continuation: int) -> Outcome:
             return branches.branch(Spec(pair, arm, continuation))
 
-        return judge(branch, self._continuations)
+        return judge(branch, continuations)
 
     def _told(
         self, finding: Finding, shown: list[Shown], branches: Branches, keep: Keep
@@ -130,18 +132,6 @@ class Judge:
         if verdict.klass not in (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS):
             return told
         return _with_evidence(told, best, branches, keep)
-
-
-def _instances(traced: Traced, number: str) -> tuple[list[Instance], Places]:
-    """The race of that id, as often as the trace tells it; and where all of its races are."""
-    races = detect_all(traced.trace, ACCESSES)
-    sides = {operation for race in races for operation in race.operations}
-    found = (
-        Instance(Pair.of(traced.events, *race.operations), finding.operations)
-        for race, finding in zip(races, traced.findings(races), strict=True)
-        if finding.id == number and len(race.operations) == 2
-    )
-    return list(islice(found, INSTANCES)), places_of(traced.events, sides)
 
 
 def _with_evidence(finding: Finding, shown: Shown, branches: Branches, keep: Keep) -> Finding:

@@ -135,22 +135,32 @@ class Search(Closing):
         self._doubtful: dict[Way, list[Candidate]] = {}  # seen, and in no trace yet
         self._driving = Driving(plan.driver) if plan.driver else None
 
-    def again(self, runs: Iterable[Ran]) -> None:
-        """Do recorded runs again before anything else, and look at them as at any other."""
+    def _do_again(self, runs: Iterable[Ran]) -> None:
+        """Recorded runs, looked at as at any other."""
         for recorded in runs:
             ran = self._crew.first.run(replay=recorded, detect=True)
             if not ran.differences(recorded):
                 self._take(Batch("replay", range(1)), surveyed(0, ran))
 
     def run(
-        self, turns: Iterable[Turn], budget: Budget, tell: Tell, clock: Clock | None = None
+        self,
+        turns: Iterable[Turn],
+        budget: Budget,
+        tell: Tell,
+        clock: Clock | None = None,
+        *,
+        first: Iterable[Ran] = (),
     ) -> Progress:
-        """Until the budget is spent or somebody interrupts; what was found stays."""
+        """Until the budget is spent or somebody interrupts; what was found stays.
+
+        `first`: recorded runs that are done again before anything else.
+        """
         self._clock = clock or Clock(budget.seconds)
         self._crew.hurry(self._clock.until)
         some = limited(self._open(turns), budget.schedules, self._space.unused)
         try:
             with self._clock.enforced(), closing(self._crew.results(self._works(some))) as results:
+                self._do_again(first)
                 self._search(results, budget, tell)
         except OutOfTime:
             self._note(_NO_TIME.format(self._doing))

@@ -44,7 +44,7 @@ def judge(branch: Branch, continuations: int = CONTINUATIONS) -> Verdict:
         trials.append(_trial(branch, number))
         if trials[-1].klass is Class.SPEC_VIOLATED:
             break
-    telling = [trial for trial in trials if not trial.fails_alike] or trials
+    telling = [trial for trial in trials if not trial.says_nothing] or trials
     klass = _worst(trial.klass for trial in telling)
     return Verdict(klass, tuple(trials), _reason(klass, telling))
 

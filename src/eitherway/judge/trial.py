@@ -44,6 +44,13 @@ class Trial:
         return self.flip.breaks and not self.differs
 
     @property
+    def says_nothing(self) -> bool:
+        """Whether the pair is not the reason that nothing can be seen: both orders are alike."""
+        lost = self.flip.ending is Ending.BEYOND or self.flip.forced is Forced.UNKNOWN
+        alike = _ends_alike(self.flip, self.control) and self.flip.forced is self.control.forced
+        return self.fails_alike or (lost and alike)
+
+    @property
     def klass(self) -> Class:
         """What this one alone says."""
         if self.doubt:

@@ -43,7 +43,7 @@ class Variables:
 
 
 def variables_of(module: str) -> Variables:
-    """The symbol table in names; a stripped module has none."""
+    """The symbol table in names; of a stripped module, what it lets others use."""
     return _read(file_at(module))
 
 
@@ -52,12 +52,16 @@ def _read(file: File) -> Variables:
     program = shutil.which("nm")
     if program is None:
         raise Unavailable("naming variables needs nm", fix="apt-get install binutils")
-    command = [program, "--print-size", "--defined-only", file.path]
-    run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    found = list(filter(None, map(_variable, run.stdout.splitlines())))
+    found = _listed(program, file.path) or _listed(program, "--dynamic", file.path)
     names = demangled([variable.name for variable in found])
     named = (replace(v, name=name) for v, name in zip(found, names, strict=True))
     return Variables(tuple(sorted(named, key=lambda variable: variable.start)))
+
+
+def _listed(program: str, *words: str) -> list[Variable]:
+    command = [program, "--print-size", "--defined-only", *words]
+    run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    return list(filter(None, map(_variable, run.stdout.splitlines())))
 
 
 _PART = re.compile(r"(\.\d+)+$")  # clang splits a variable and numbers the parts; statics likewise

@@ -75,6 +75,20 @@ static void adhoc(void) {
     printf("%d\n", seen);
 }
 
+static int stage;
+static void *advance(void *unused) {
+    for (int i = 0; i < 6; i++)
+        stage = i;
+    return unused;
+}
+static void *meet(void *unused) {
+    assert(stage != 4);
+    return unused;
+}
+static void late_instance(void) {
+    run(advance, meet);
+}
+
 static void *look(void *unused) {
     if (done)
         seen = result;
@@ -162,6 +176,7 @@ static const struct {
     {"unused_result", unused_result},
     {"order_assumed", order_assumed},
     {"redundant", redundant},
+    {"late_instance", late_instance},
     {"adhoc", adhoc},
     {"guarded", guarded},
     {"deadlocks", deadlocks},

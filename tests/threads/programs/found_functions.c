@@ -3,6 +3,7 @@
 // buffer. `racy`: to one that the function touches; `locked`: the same under a lock; `apart`: to
 // one that the function does not touch. Says first where the buffers are.
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,11 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 enum { SIZE = 512, APART = 400 };
 
@@ -73,6 +79,23 @@ static int compare(const void *one, const void *other) {
     F(localtime_r, localtime_r(&moment, (struct tm *)b))                                           \
     F(asctime_r, asctime_r(&day, b))                                                               \
     F(mktime, KEEP(mktime((struct tm *)memset(b, 0, 8))))                                          \
+    F(strftime, KEEP(strftime(b, 64, "%Y-%m-%d", &day)))                                           \
+    F(clock_gettime, clock_gettime(CLOCK_MONOTONIC, (struct timespec *)b))                         \
+    F(gettimeofday, gettimeofday((struct timeval *)b, NULL))                                       \
+    F(time, KEEP(time((time_t *)b)))                                                               \
+    F(getrusage, getrusage(RUSAGE_SELF, (struct rusage *)b))                                       \
+    F(getrandom, KEEP(getrandom(b, 64, 0)))                                                        \
+    F(uname, uname((struct utsname *)b))                                                           \
+    F(getcwd, KEEP(getcwd(b, 300)))                                                                \
+    F(inet_ntop, KEEP(inet_ntop(AF_INET, "\177\0\0\1", b, 64)))                                    \
+    F(wmemcpy, KEEP(wmemcpy((wchar_t *)b, L"abcdefgh", 8)))                                        \
+    F(wmemset, KEEP(wmemset((wchar_t *)b, L'x', 8)))                                               \
+    F(wcslen, KEEP(wcslen((wchar_t *)b)))                                                          \
+    F(wcscpy, KEEP(wcscpy((wchar_t *)b, L"abcdefgh")))                                             \
+    F(wcsncpy, KEEP(wcsncpy((wchar_t *)b, L"a", 8)))                                               \
+    F(sscanf, KEEP(sscanf("text 7", "%63s %d", b, (int *)m)))                                      \
+    F(sscanf_number, KEEP(sscanf("4.5", "%lf", (double *)b)))                                      \
+    F(fscanf, KEEP(fscanf(text, "%63s", b)))                                                       \
     F(read, KEEP(read(ends[0], b, 64)))                                                            \
     F(write, KEEP(write(ends[1], b, 64)))                                                          \
     F(readv, KEEP(readv(ends[0], &(struct iovec){b, 64}, 1)))                                      \

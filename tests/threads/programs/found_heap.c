@@ -2,11 +2,14 @@
 // Blocks of the heap and other memory that comes and goes, used rightly and wrongly: one case a
 // run.
 #define _GNU_SOURCE
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t turn;
@@ -249,6 +252,22 @@ static void destroy_a_barrier(void) {
         pthread_join(threads[i], NULL);
 }
 
+// A wake names an address, and touches nothing: who was waited for may free it at once.
+static void *stores_then_wakes(void *unused) {
+    int *word = (int *)block;
+    __atomic_store_n(word, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    return unused;
+}
+
+static void *frees_what_is_stored(void *unused) {
+    int *word = (int *)block;
+    while (!__atomic_load_n(word, __ATOMIC_ACQUIRE))
+        syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+    free(word);
+    return unused;
+}
+
 static void one(const char *name) {
 #define CASE(case_name, ...)                                                                       \
     if (strcmp(name, #case_name) == 0) {                                                           \
@@ -272,6 +291,7 @@ static void one(const char *name) {
     CASE(unlock_against_free, both(unlocks_in_block, frees_in_turn))
     CASE(under_a_lock, both(counts, counts); free(block))
     CASE(barrier_destroyed, destroy_a_barrier())
+    CASE(freed_before_the_wake, both(stores_then_wakes, frees_what_is_stored))
 }
 
 int main(int count, char **arguments) {

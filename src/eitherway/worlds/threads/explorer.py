@@ -7,6 +7,7 @@ nothing, so seeds are run in batches, and a batch that wrote is done again seed 
 """
 
 import dataclasses
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
@@ -68,7 +69,8 @@ class Explorer(Closing):
     ) -> Ran:
         """One run, with everything that is needed to do it again; a replay needs no driver.
 
-        `again`: it is known to have ended, and is waited for beyond the time of all.
+        `again`: it is known to have ended, and is waited for beyond the time of all. An interrupt
+        that came meanwhile was for us: what the run did then is nothing that the program does.
         """
         plan = _replayed(self._plan) if is_replay(replay, scheduler) else self._plan
         if scheduler == BRANCH:
@@ -85,6 +87,8 @@ class Explorer(Closing):
             request=request,
             plan=plan,
         )
+        if ran.course.interrupt:
+            signal.raise_signal(ran.course.interrupt)
         self._clean()
         return ran
 

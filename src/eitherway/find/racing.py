@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The races of one traced run, each as often as the run shows it."""
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from eitherway.detect import detect_all
+from eitherway.detect.instances import instances
+from eitherway.find.confirm import ACCESSES, Traced
+from eitherway.model.finding import FoundOperation
+from eitherway.model.order import Order
+from eitherway.model.race import Race
+from eitherway.worlds.threads.branch import Pair
+from eitherway.worlds.threads.places import places_of
+
+
+class Instance(NamedTuple):
+    """Where a run shows a race."""
+
+    pair: Pair
+    sides: tuple[FoundOperation, ...]
+
+
+Told = tuple[Race, tuple[FoundOperation, ...]]
+
+
+class Racing:
+    """Found once for all findings of the run."""
+
+    def __init__(self, traced: Traced) -> None:
+        races = detect_all(traced.trace, ACCESSES)
+        self._traced = traced
+        self._order = Order.of(traced.trace)
+        self._of: defaultdict[str, list[Told]] = defaultdict(list)
+        for race, finding in zip(races, traced.findings(races), strict=True):
+            if len(race.operations) == 2:
+                self._of[finding.id].append((race, finding.operations))
+        sides = {operation for race in races for operation in race.operations}
+        self.places = places_of(traced.events, sides)
+
+    def instances(self, number: str, limit: int) -> list[Instance]:
+        """Of the race of that id; first one for each pair of places, then more of them in turn."""
+        told = [
+            [Instance(Pair.of(self._traced.events, *pair), sides) for pair in pairs]
+            for race, sides in self._of[number]
+            if (pairs := instances(self._order, race, limit))
+        ]
+        in_turn = [each[turn] for turn in range(limit) for each in told if turn < len(each)]
+        return in_turn[:limit]
