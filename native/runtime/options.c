@@ -40,6 +40,8 @@ static const struct {
     FIELD("branch-address", tuning.branch.address),
     FIELD("branch-cut", tuning.branch.cut),
     FIELD("branch-patience", tuning.branch.patience),
+    FIELD("branch-turned", tuning.branch.turned),
+    FIELD("branch-stores", tuning.branch.stores),
     FIELD("server", server),
     FIELD("threads", threads),
     FIELD("tied", tied),

@@ -37,6 +37,16 @@ static void start(uint64_t with, const struct ew_tuning *tuning) {
     ew_patience_begin(EW_STUBBORN);
 }
 
+// To see whether anybody minds. What is stored afterwards puts an end to it: see where it is
+// called.
+enum { FIRST_STORES = 1, SECOND_STORES };
+
+static void turn_bits(void) {
+    char *at = (char *)wish.address;
+    for (uint32_t i = 0; wish.turned && i < wish.size && i < sizeof wish.turned; i++)
+        at[i] ^= (char)(wish.turned >> 8 * i);
+}
+
 // --- the recorded way
 
 static const struct ew_thread *first_to_come(void) {
@@ -141,6 +151,8 @@ static uint32_t go_on(const struct ew_decision *decision) {
 }
 
 static void release(void) {
+    if (phase == RELEASE && wish.stores & SECOND_STORES)
+        turn_bits();
     phase = GO_ON;
     ew_branch_listens = false;
     lowest = HIGH;
@@ -230,6 +242,8 @@ static uint32_t follow(const struct ew_decision *decision) {
         ew_schedule_diverged("the branch diverged: the first access is not where it was");
     leave();
     phase = wish.arm == EW_ARM_FLIP ? DRIVE : GO_FIRST;
+    if (!(wish.stores & FIRST_STORES))
+        turn_bits();
     ew_branch_listens = true;
     if (wish.arm == EW_ARM_PREFIX)
         is_ordered();
@@ -240,6 +254,8 @@ static uint32_t follow(const struct ew_decision *decision) {
 
 // The first thread has made its access, and is held where it is asked next.
 static void hold(const struct ew_decision *decision) {
+    if (wish.stores & FIRST_STORES)
+        turn_bits();
     phase = DRIVE;
     driven_from = ew_steps;
     ahead = is_own_point(decision);

@@ -67,9 +67,7 @@ def _racing_after(order: Order, accesses: Accesses, row: int, among: Mask) -> Co
     later = accesses.operation > accesses.operation[row]
     others = accesses.actor != accesses.actor[row]
     theirs = accesses.operation[among & overlap & later & others]
-    racing: Column = theirs[
-        order.concurrent(theirs, np.full(len(theirs), accesses.operation[row]))
-    ]
+    racing: Column = theirs[order.concurrent(theirs, np.full(len(theirs), accesses.operation[row]))]
     return racing
 
 

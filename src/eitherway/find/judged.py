@@ -12,6 +12,9 @@ from pathlib import Path
 
 from eitherway.find.confirm import Traced, Tracer
 from eitherway.find.racing import Instance, Racing
+from eitherway.find.reasons import reason_of
+from eitherway.find.states import states_of
+from eitherway.find.states import told as told_states
 from eitherway.judge.experiment import CONTINUATIONS, Verdict, judge, worst
 from eitherway.judge.sentences import consequence, does
 from eitherway.judge.trial import Trial
@@ -129,9 +132,26 @@ class Judge:
         if verdict.klass is Class.SINGLE_ORDERING:
             held = f"But while A was held back, in {len(verdict.trials)} ways, B did not come: "
             return replace(told, explanation=(*finding.explanation, f"{held}{verdict.reason}."))
+        if not any(trial.flipped for trial in best.verdict.trials):
+            return told
+        told = self._with_states(told, best, branches)
         if verdict.klass not in (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS):
             return told
         return _with_evidence(told, best, branches, keep)
+
+    def _with_states(self, finding: Finding, shown: Shown, branches: Branches) -> Finding:
+        """What both orders leave; of harmless ones also why, as far as that can be shown."""
+        pair = shown.instance.pair
+        states = states_of(self._tracer, branches, pair)
+        explanation = (*finding.explanation, *told_states(states))
+        if states is None or finding.klass is not Class.K_WITNESS_HARMLESS:
+            return replace(finding, explanation=explanation)
+
+        def put(bits: int) -> Outcome:
+            return branches.branch(Spec(pair, Arm.CONTROL, 0, bits))
+
+        reason = reason_of(states, put, shown.verdict.trials[0].control)
+        return replace(finding, explanation=explanation, reason=reason)
 
 
 def _with_evidence(finding: Finding, shown: Shown, branches: Branches, keep: Keep) -> Finding:

@@ -75,6 +75,63 @@ static void adhoc(void) {
     printf("%d\n", seen);
 }
 
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+static int *shared_table, tables_made;
+static void *get_table(void *unused) {
+    if (!shared_table) {
+        pthread_mutex_lock(&making);
+        if (!shared_table) {
+            tables_made++;
+            shared_table = &table;
+        }
+        pthread_mutex_unlock(&making);
+    }
+    return *shared_table == 42 ? unused : NULL;
+}
+static void double_checked(void) {
+    run(get_table, get_table);
+    printf("%d\n", tables_made);
+}
+
+static struct {
+    unsigned left : 4, right : 4;
+} halves;
+static void *set_left(void *unused) {
+    halves.left = 5;
+    return unused;
+}
+static unsigned right_seen;
+static void *get_right(void *unused) {
+    right_seen = halves.right;
+    return unused;
+}
+static void disjoint_bits(void) {
+    halves.right = 6;
+    run(set_left, get_right);
+    printf("%u\n", right_seen);
+}
+
+static struct {
+    int looks;
+    char *label;
+} *record;
+static void *label(void *unused) {
+    char *made = malloc(4);
+    strcpy(made, "one");
+    record->label = made;
+    return unused;
+}
+static void *label_too(void *unused) {
+    char *made = malloc(4);
+    strcpy(made, "two");
+    record->label = made;
+    return unused;
+}
+static void last_label(void) {
+    record = malloc(sizeof *record);
+    run(label, label_too);
+}
+
 static int stage;
 static void *advance(void *unused) {
     for (int i = 0; i < 6; i++)
@@ -177,6 +234,9 @@ static const struct {
     {"order_assumed", order_assumed},
     {"redundant", redundant},
     {"late_instance", late_instance},
+    {"double_checked", double_checked},
+    {"disjoint_bits", disjoint_bits},
+    {"last_label", last_label},
     {"adhoc", adhoc},
     {"guarded", guarded},
     {"deadlocks", deadlocks},

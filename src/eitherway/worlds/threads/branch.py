@@ -13,7 +13,7 @@ import numpy as np
 from eitherway.errors import Unavailable
 from eitherway.model.outcome import Ending, Forced, Outcome
 from eitherway.model.trace import Table
-from eitherway.model.words import Arm, OpKind
+from eitherway.model.words import STORES, Arm, OpKind
 from eitherway.worlds.threads.course import Ended
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.explorer import Explorer
@@ -67,6 +67,7 @@ class Pair:
             "size": min(self.first.high, self.second.high) - low,
             "cut": (self.second if arm is Arm.PREFIX else self.first).step,
             "patience": patience,
+            "stores": (self.first.op in STORES) + 2 * (self.second.op in STORES),
         }
         return {f"branch-{name}": value for name, value in told.items()}
 
@@ -98,6 +99,7 @@ class Spec:
     pair: Pair
     arm: Arm
     continuation: int  # 0: then the first thread goes on; 1: the second; more: a seed
+    turned: int = 0  # bits of what the two share that are turned round: no run that is kept
 
 
 class Branches:
@@ -118,7 +120,8 @@ class Branches:
     def run(self, spec: Spec) -> Ran:
         """The same as a run of its own, which can be kept and done again."""
         patience = max(_AT_LEAST, _PATIENCE * self._ran.schedule.reached)
-        guidance = Guidance(self._places, tuning=spec.pair.options(spec.arm, patience))
+        options = {**spec.pair.options(spec.arm, patience), "branch-turned": spec.turned}
+        guidance = Guidance(self._places, tuning=options)
         return self._explorer.run(
             replay=self._ran,
             scheduler=BRANCH,

@@ -79,12 +79,18 @@ class Member:
         """In what two processes differ; of two that were killed the shorter counts."""
         mine, theirs = (self._up_to(other), other._up_to(self)) if killed else (self, other)
         pairs = {
-            "exit status": ((mine.state, mine.status), (theirs.state, theirs.status)),
+            "exit status": (mine._ending, theirs._ending),
             "number of steps": (mine.schedule.steps, theirs.schedule.steps),
             "schedule": (mine.schedule.hash, theirs.schedule.hash),
             "input": (mine.inputs, theirs.inputs),
         }
         return [name for name, (one, another) in pairs.items() if one != another]
+
+    @property
+    def _ending(self) -> tuple[State, int]:
+        """Of a signal that ends it only a tracer hears in time."""
+        killed = self.state is State.ENDED and os.WIFSIGNALED(self.status)
+        return (State.BEGAN, 0) if killed else (self.state, self.status)
 
     def _up_to(self, other: "Member") -> "Member":
         """As much as both have. What sums up a schedule may be torn: the death came in between."""

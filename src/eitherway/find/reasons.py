@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a race was not seen to do harm: told only where something could have refuted it.
+
+Each sort has a control of its own: values and bits as both orders left them, what the threads did
+behind the pair, or branches in which something else is put where the two meet.
+"""
+
+from collections.abc import Callable
+
+from eitherway.find.states import States
+from eitherway.model.outcome import Outcome
+from eitherway.model.words import STORES
+from eitherway.worlds.threads.live_out import Access, Region
+
+Put = Callable[[int], Outcome]  # the recorded order, and then these bits turned round
+
+REDUNDANT = "redundant write: in either order the same value is stored and seen"
+DOUBLE_CHECK = "double check: who may have seen an old value takes a lock and looks again"
+AD_HOC = "ad-hoc synchronisation: who sees the old value looks again until it is the new one"
+STATISTICS = "statistics only: whatever stands there, nothing else is seen from outside"
+DISJOINT = "disjoint bits: who loads looks at bits that the other side leaves as they are"
+BOTH_VALID = "both values are valid: one side sees another value, and goes on as well with it"
+_BITS = (1, 0xFF, 0x7FFFFFFFFFFFFFFF)  # turned round, to see whether anybody minds
+
+
+def reason_of(states: States, put: Put, control: Outcome) -> str:
+    """The first that holds; nothing when none was shown."""
+    return next((words for words, holds in _REASONS.items() if holds(states, put, control)), "")
+
+
+def _regions(states: States) -> list[tuple[Region | None, Region | None]]:
+    flip, control = states.flip, states.control
+    return [(flip.first, control.first), (flip.second, control.second)]
+
+
+def _sides(states: States) -> tuple[Access, Access, Access, Access] | None:
+    """The accesses of the pair: flip's first and second, control's first and second."""
+    regions = (states.flip.first, states.flip.second, states.control.first, states.control.second)
+    racing = [region.accesses[region.racing] for region in regions if region is not None]
+    return (racing[0], racing[1], racing[2], racing[3]) if len(racing) == len(regions) else None
+
+
+def _is_redundant(states: States, *_: object) -> bool:
+    """Each side has the same value in both orders, and it is the one of the other side."""
+    sides = _sides(states)
+    if sides is None or states.near:
+        return False
+    one, other, first, second = sides
+    same_bytes = one[1:3] == other[1:3]
+    return same_bytes and one == first and other == second and one[3] == other[3]
+
+
+def _is_checked_twice(states: States, *_: object) -> bool:
+    return any(_looks_again(one, other) for one, other in _regions(states))
+
+
+def _is_ad_hoc(states: States, *_: object) -> bool:
+    return any(_looks_until(one, other) for one, other in _regions(states))
+
+
+def _is_statistics(states: States, put: Put, control: Outcome) -> bool:
+    sides = _sides(states)
+    return sides is not None and all(_does_the_same(put(bits), control) for bits in _BITS)
+
+
+def _is_disjoint(states: States, put: Put, control: Outcome) -> bool:
+    """Who loads does the same whatever bits the other side has changed; the others do matter."""
+    changed = next(filter(None, (_unused(one, other) for one, other in _regions(states))), 0)
+    return changed != 0 and not _does_the_same(put(_BITS[-1] & ~changed), control)
+
+
+def _are_both_valid(states: States, *_: object) -> bool:
+    sides = _sides(states)
+    return sides is not None and _sees_another(*sides)
+
+
+_REASONS: dict[str, Callable[[States, Put, Outcome], bool]] = {
+    REDUNDANT: _is_redundant,
+    DOUBLE_CHECK: _is_checked_twice,
+    AD_HOC: _is_ad_hoc,
+    STATISTICS: _is_statistics,
+    DISJOINT: _is_disjoint,
+    BOTH_VALID: _are_both_valid,
+}
+
+
+# --- of one thread in both orders
+
+
+def _unused(one: Region | None, other: Region | None) -> int:
+    """Bits that were loaded otherwise, when all else that the thread does is the same."""
+    if one is None or other is None:
+        return 0
+    old, new = one.accesses[one.racing], other.accesses[other.racing]
+    rest, twin = list(one.accesses), list(other.accesses)
+    del rest[one.racing], twin[other.racing]
+    return old[3] ^ new[3] if old[0] not in STORES and rest == twin else 0
+
+
+def _looks_again(one: Region | None, other: Region | None) -> bool:
+    """It loaded another value in the other order, and in one of them made sure."""
+    if one is None or other is None:
+        return False
+    access, twin = one.accesses[one.racing], other.accesses[other.racing]
+    return access[0] not in STORES and access[3] != twin[3] and (one.again or other.again)
+
+
+def _looks_until(one: Region | None, other: Region | None) -> bool:
+    """In the other order the thread only loads these bytes, until they are as recorded."""
+    if one is None or other is None:
+        return False
+    old, new = one.accesses[one.racing], other.accesses[other.racing]
+    looks = one.accesses[one.racing :]
+    turned = next((n for n, access in enumerate(looks) if access == new), 0)
+    return old[0] not in STORES and turned > 0 and set(looks[:turned]) == {old}
+
+
+def _sees_another(one: Access, other: Access, first: Access, second: Access) -> bool:
+    pairs = ((one, first), (other, second))
+    return any(a[0] not in STORES and a[3] != b[3] for a, b in pairs)
+
+
+def _does_the_same(one: Outcome, other: Outcome) -> bool:
+    ends = (one.ending, one.code, one.complaints) == (other.ending, other.code, other.complaints)
+    return ends and dict(one.output) == dict(other.output)

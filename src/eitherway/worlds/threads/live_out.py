@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a branch has left: what its two threads saw and stored around the pair, and at the end.
+
+Taken from a trace with values. Registers are not looked at: what a thread has loaded stands for
+them. Code that is not instrumented is not seen.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from eitherway.model.trace import Table
+from eitherway.model.words import ACCESSES, STORES, OpFlag, OpKind
+from eitherway.worlds.threads.blocks import Block, Blocks
+from eitherway.worlds.threads.branch import Pair, Side
+from eitherway.worlds.threads.events import Came, Events
+from eitherway.worlds.threads.memory import Memory
+
+STORES_AT_MOST = 100_000  # behind the cut: beyond that the end is not compared
+_WORD = 8  # bytes: of longer values there is only a hash
+
+Access = tuple[int, int, int, int]  # op, address, size, value
+Spot = tuple[object, int]  # a byte: where it is told from, and how far from there
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """What a thread did from the cut on until it synchronised behind its access of the pair."""
+
+    accesses: tuple[Access, ...]
+    racing: int  # which of them is that of the pair
+    again: bool = False  # it looks at the same bytes again later, under a lock
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Bytes as they stand, each with the event that stored it."""
+
+    first: Region | None  # None: it did not come to its access
+    second: Region | None
+    near: dict[Spot, object] = field(repr=False)  # behind both regions
+    end: dict[Spot, object] | None = field(repr=False)  # None: there is too much
+    stored: dict[Spot, int] = field(repr=False)  # event that did, for names
+
+
+def left_by(events: Events, pair: Pair, cut: int) -> Left:
+    """Of the traced branch that was left at this step."""
+    rows, values = events.events, events.values
+    if values is None:
+        raise ValueError("the trace has no values")
+    begin = int(np.searchsorted(rows["step"], cut))
+    spots = _Spots(events, begin)
+    first, one = _region(rows, values, begin, pair.first, 1)
+    second, other = _region(rows, values, begin, pair.second, pair.times)
+    near, stored = spots.after(sorted((*one, *other)))
+    stores = begin + np.flatnonzero(np.isin(rows["op"][begin:], list(map(int, STORES))))
+    few = len(stores) <= STORES_AT_MOST
+    end, last = spots.after(stores.tolist()) if few else (None, {})
+    return Left(first, second, near, end, {**last, **stored})
+
+
+def differing(one: dict[Spot, object], other: dict[Spot, object]) -> list[Spot]:
+    """Bytes that both stored and that are not the same, or that only one has."""
+    return [spot for spot in {**one, **other} if one.get(spot) != other.get(spot)]
+
+
+# --- regions
+
+
+def _region(
+    rows: Table, values: Table, begin: int, side: Side, times: int
+) -> tuple[Region | None, list[int]]:
+    """What the thread did, and its stores."""
+    own = begin + np.flatnonzero(rows["thread"][begin:] == side.thread)
+    mine = rows[own]
+    met = np.flatnonzero(_is(mine, side))
+    if len(met) < times:
+        return None, []
+    racing = int(met[times - 1])
+    after = np.flatnonzero(~_is_plain(mine[racing + 1 :]))
+    stop = racing + 1 + (int(after[0]) if len(after) else len(mine) - racing - 1)
+    part = own[:stop]
+    accesses = tuple(_access(rows[number], values[number]) for number in part.tolist())
+    stores = part[np.isin(rows["op"][part], list(map(int, STORES)))].tolist()
+    return Region(accesses, racing, _looks_again(mine[stop:], side)), stores
+
+
+def _access(row: Table, value: int) -> Access:
+    return int(row["op"]), int(row["address"]), int(row["size"]), int(value)
+
+
+def _is(rows: Table, side: Side) -> Table:
+    touches = (rows["address"] < side.high) & (rows["address"] + rows["size"] > side.low)
+    same: Table = touches & (rows["op"] == side.op)
+    return same
+
+
+def _is_plain(rows: Table) -> Table:
+    plain = (rows["flags"] & int(OpFlag.ATOMIC)) == 0
+    accesses: Table = plain & np.isin(rows["op"], list(map(int, ACCESSES)))
+    return accesses
+
+
+def _looks_again(rows: Table, side: Side) -> bool:
+    """Whether the first thing that the thread does next is to take a lock, and then to look."""
+    if not len(rows) or int(rows["op"][0]) != OpKind.ACQUIRE:
+        return False
+    given = np.flatnonzero(rows["op"] == int(OpKind.RELEASE))
+    held = rows[1 : int(given[0]) if len(given) else len(rows)]
+    touches = (held["address"] < side.high) & (held["address"] + held["size"] > side.low)
+    return bool(np.any(touches & (held["op"] == int(OpKind.LOAD))))
+
+
+# --- bytes
+
+
+class _Spots:
+    """Names for bytes that are the same in runs that allocate in another order.
+
+    What came behind the cut is told by the call sites that allocated it and how many came from
+    there before; what was there already, by its address.
+    """
+
+    def __init__(self, events: Events, begin: int) -> None:
+        self._events = events
+        self._begin = begin
+        self._blocks = Blocks(events.names.memory)
+        self._memory = Memory(events.names.modules, events.names.regions)
+        self._names: dict[int, object] = {}
+        self._counts: defaultdict[object, int] = defaultdict(int)
+        for number in range(len(self._blocks)):
+            self._name(number, self._blocks[number])
+
+    def _name(self, number: int, block: Block) -> None:
+        if block.since < self._begin or block.what is not Came.ALLOCATED:
+            return
+        chain = tuple(self._chain(block.site))
+        self._names[number] = chain, self._counts[chain]
+        self._counts[chain] += 1
+
+    def _chain(self, site: int) -> Iterator[int]:
+        sites = self._events.names.sites
+        while site:
+            yield int(sites["pc"][site])
+            site = int(sites["caller"][site])
+
+    def after(self, stores: list[int]) -> tuple[dict[Spot, object], dict[Spot, int]]:
+        """Bytes as these events left them, but for those on stacks."""
+        rows = self._events.events[stores]
+        numbers = np.array(stores, dtype=np.int64)
+        blocks = self._blocks.find(rows["address"], numbers).tolist()
+        spaces, _ = self._memory.locate(rows["address"], numbers)
+        kinds = [self._memory.spaces[int(space)].kind for space in spaces]
+        bytes_: dict[Spot, object] = {}
+        stored: dict[Spot, int] = {}
+        within: defaultdict[int, set[Spot]] = defaultdict(set)
+        for number, row, block, kind in zip(stores, rows, blocks, kinds, strict=True):
+            if int(row["op"]) == OpKind.FREE:
+                for spot in within.pop(block, ()):
+                    del bytes_[spot], stored[spot]
+            elif kind != "stack":
+                told = dict(self._told(number, row, block))
+                within[block].update(told)
+                bytes_.update(told)
+                stored.update(dict.fromkeys(told, number))
+        return bytes_, stored
+
+    def _told(self, number: int, row: Table, block: int) -> Iterator[tuple[Spot, object]]:
+        address, size = int(row["address"]), int(row["size"])
+        values = self._events.values
+        value = 0 if values is None else int(values[number])
+        base: object = self._names.get(block, "")
+        start = address - (self._blocks[block].start if block in self._names else 0)
+        if int(row["op"]) == OpKind.ALLOCATE:
+            return
+        if size > _WORD:
+            yield (base, start), ("whole", size, value)
+            return
+        pointer = self._pointed(value, number) if size == _WORD else None
+        for byte in range(size):
+            yield (base, start + byte), (pointer, byte) if pointer else value >> 8 * byte & 0xFF
+
+    def _pointed(self, value: int, number: int) -> object:
+        """The place in a block that came behind the cut, if the value is the address of one."""
+        found = int(self._blocks.find(np.array([value], np.uint64), np.array([number]))[0])
+        if found not in self._names:
+            return None
+        return self._names[found], value - self._blocks[found].start
