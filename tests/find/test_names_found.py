@@ -44,6 +44,7 @@ def only(document: Document) -> Finding:
         ("declared", "global 'declared.tail'"),  # what defines it says no type
         ("thread-local", "'own' in the thread-local storage of main thread"),
         ("stack", "'total' on the stack of main thread"),
+        ("thread-stack", "'lent' on the stack of thread T2"),
         ("heap", "heap block of 64 bytes"),
     ],
 )
@@ -56,7 +57,7 @@ def test_a_block_is_told_by_its_part_and_by_who_allocated_it(check: Check) -> No
         assert side.part == "bytes 12 to 15"
         assert side.allocated_by == "main thread"
         assert side.allocated[0].function == "on_heap"
-        assert side.allocated[0].line == 46
+        assert side.allocated[0].line == 66
 
 
 def test_both_sides_are_told_with_stacks_locks_and_who_created_them(check: Check) -> None:
@@ -112,6 +113,8 @@ def test_without_symbols_modules_and_offsets_are_told(program: Path, tmp_path: P
     assert document.findings
     for finding in document.findings:
         assert all(side.place.module == str(bare) for side in finding.operations)
+        assert {side.touched for side in finding.operations} == {"memory of bare"}
+        assert all(side.part.startswith("bytes 0x") for side in finding.operations)
         assert all(side.place.offset for side in finding.operations)
 
 

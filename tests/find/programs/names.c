@@ -42,6 +42,26 @@ static void on_stack(void) {
     place = after;
 }
 
+static void *lend(void *unused) {
+    int lent = 0;
+    race_on(&lent);
+    return unused;
+}
+
+static void *own_alone(void *unused) {
+    int kept = 0;
+    place = &kept;
+    pthread_mutex_lock(&made);
+    pthread_mutex_unlock(&made);
+    return unused;
+}
+
+static void run_alone(void *(*function)(void *)) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, function, NULL);
+    pthread_join(thread, NULL);
+}
+
 static void on_heap(void) {
     shared = calloc(16, sizeof *shared);
     race_on(&shared[3]);
@@ -87,5 +107,9 @@ int main(int count, char **arguments) {
         on_stack();
     if (strcmp(way, "heap") == 0)
         on_heap();
+    if (strcmp(way, "thread-stack") == 0) {
+        run_alone(own_alone);
+        run_alone(lend);
+    }
     return 0;
 }

@@ -4,6 +4,7 @@
 | it lies in | it is told as |
 |---|---|
 | a variable | its name, with the field and the index: `stats.misses`, `slots[3]` |
+| a file without a symbol table | the file, and which bytes of it as it is loaded |
 | a frame of a function that has not returned | the local variable, on the stack of its thread |
 | the storage of a thread | the thread-local variable, of that thread |
 | a block of the heap, a mapping | its size, and which bytes of it |
@@ -62,22 +63,25 @@ class Descriptions:
         if space.kind == "module":
             return self._in_module(address, size)
         if space.kind == "stack":
-            return Described(_of(space.thread, "stack"), self._local(operation))
+            return Described(_of(space.thread, "stack"), self._local(operation, space.thread))
         return Described()
 
     def _in_module(self, address: int, size: int) -> Described:
         module = self._variables.module_at(address)
         variable, start = self._variables.at(address)
-        if module is None or variable is None:
+        if module is None:
             return Described()
+        if variable is None:
+            file = module.path.rpartition("/")[2].partition(".so")[0]
+            part = _bytes(address - module.base, size, "#x")
+            return Described(f"memory of {file}", part=part)
         inside = part_of(module.path, variable, address - start, size)
         return Described(variable=variable.name + inside)
 
     def _in_block(self, number: int, address: int, size: int) -> Described:
         block = self._blocks[number]
         if block.what is not Came.THREAD_LOCAL:
-            first = address - block.start
-            within = f"bytes {first} to {first + size - 1}" if size > 1 else f"byte {first}"
+            within = _bytes(address - block.start, size)
             by = _actor(block.thread) if block.what is Came.ALLOCATED else ""
             whole = address == block.start and size >= block.size
             return Described(part="" if whole else within, allocator=by)
@@ -92,19 +96,43 @@ class Descriptions:
             return 0
         return int(self._run.events["address"][block.since])
 
-    def _local(self, operation: int) -> str:
-        """By the frame: any other call site in it says which function it is of."""
+    def _local(self, operation: int, owner: int) -> str:
+        """By the frame: what its thread does in it says which function it is of."""
         rows = self._run.names.locals
         at = int(np.searchsorted(rows["event"], operation))
         if at == len(rows) or rows["event"][at] != operation:
             return ""
-        sites = self._run.names.sites
-        codes = sites["pc"][np.flatnonzero(sites["caller"] == rows["site"][at])].tolist()
-        for code in codes:
-            if (module := self._variables.module_at(code)) is not None:
-                found = local_at(module.path, code - module.base - 1, -int(rows["below"][at]))
-                return found.name if found else ""
-        return ""
+        code = self._code_in(int(rows["site"][at]), operation, owner)
+        module = self._variables.module_at(code) if code else None
+        if module is None:
+            return ""
+        found = local_at(module.path, code - module.base - 1, -int(rows["below"][at]))
+        return found.name if found else ""
+
+    def _code_in(self, frame: int, operation: int, owner: int) -> int:
+        """Of a function that was called there: the operation itself, or what its thread did.
+
+        One place may call several: all threads begin at one.
+        """
+        events, sites = self._run.events, self._run.names.sites
+        if events["thread"][operation] == owner:
+            nearest = [int(events["site"][operation])]
+        else:
+            nearest = np.unique(events["site"][events["thread"] == owner]).tolist()
+        inside = (site for each in nearest if (site := _called_at(sites["caller"], frame, each)))
+        return int(sites["pc"][next(inside, 0)])
+
+
+def _called_at(callers: Table, frame: int, site: int) -> int:
+    """The site itself or the caller of it that is in the function called there; 0: none is."""
+    while site and callers[site] != frame:
+        site = int(callers[site])
+    return site
+
+
+def _bytes(first: int, size: int, form: str = "d") -> str:
+    last = first + size - 1
+    return f"bytes {first:{form}} to {last:{form}}" if size > 1 else f"byte {first:{form}}"
 
 
 def _of(thread: int, what: str) -> str:
