@@ -111,6 +111,8 @@ class Sandbox(Closing):
 
     def process_of(self, door: subprocess.Popen[Any]) -> int:
         """The command behind a door, by its number outside; 0 when there is none any more."""
+        if door.poll() is not None:
+            return 0  # by now the number may be somebody else's
         return next((pid for pid, known in self._commands.items() if known is door), 0)
 
     def dirty(self) -> bool:
