@@ -12,7 +12,8 @@ from eitherway.errors import UsageError
 from eitherway.find import confirm
 from eitherway.find.confirm import Tracer
 from eitherway.find.endings import How
-from eitherway.find.search import Budget, Progress, Search
+from eitherway.find.progress import Budget, Progress
+from eitherway.find.search import Search
 from eitherway.find.space import Space
 from eitherway.model.finding import Finding
 from eitherway.model.words import Kind
@@ -149,6 +150,13 @@ def test_an_end_that_depends_on_the_order_is_told(
     finding = only(find("endings", how))
     assert finding.kind is kind
     assert words in finding.consequence
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_ended_the_program_is_told(find: Find, seed: int) -> None:
+    """Whatever others did between its last operation and the end."""
+    (side,) = only(find("endings", "leave", seed=seed)).operations
+    assert side.place.function == "leave"
 
 
 def test_a_run_that_goes_round_in_circles_hangs(find: Find) -> None:

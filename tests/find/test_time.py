@@ -7,10 +7,11 @@ from typing import Any, NoReturn
 
 import pytest
 
-from eitherway.find import unconfirmed
+from eitherway.find import search, unconfirmed
 from eitherway.find.clock import GRACE, Clock, OutOfTime, alarm
 from eitherway.find.confirm import Tracer
-from eitherway.find.search import Budget, Progress, Search
+from eitherway.find.progress import Budget, Progress
+from eitherway.find.search import Search
 from eitherway.model.words import Class, Kind
 from eitherway.recording.store import Store
 from eitherway.worlds.threads.build import build
@@ -50,13 +51,13 @@ def out_of_time(*_arguments: Any) -> NoReturn:
 
 @pytest.fixture
 def searched(tmp_path: Path) -> Searched:
-    def search(name: str, *arguments: str, budget: Budget, clock: Clock | None = None) -> Progress:
+    def run(name: str, *arguments: str, budget: Budget, clock: Clock | None = None) -> Progress:
         build(PROGRAMS / f"{name}.c", tmp_path / name)
         launch = Launch.here([str(tmp_path / name), *arguments])
         with Search(launch, Store(tmp_path / "store"), plan=Plan(timeout=LONG), fixed=False) as one:
             return one.run(turns(0, MIX), budget, lambda _: None, clock)
 
-    return search
+    return run
 
 
 # --- the clock
@@ -138,3 +139,30 @@ def test_deadlocks_that_there_was_no_time_to_look_for_are_said(
     assert progress.findings == {}
     (note,) = progress.notes
     assert note.startswith("the time was over while deadlocks and lost wake-ups were looked for")
+
+
+@pytest.mark.parametrize(
+    ("name", "way", "kind", "words"),
+    [
+        ("endings", "code", Kind.FAILURE, "exit status 7"),
+        ("endings", "crash", Kind.FAILURE, "killed by SIGSEGV"),
+        ("endings", "hang", Kind.HANG, "run that never returned"),
+    ],
+)
+def test_an_end_that_there_was_no_time_to_look_at_is_told_as_that(
+    searched: Searched, monkeypatch: pytest.MonkeyPatch, name: str, way: str, kind: Kind, words: str
+) -> None:
+    monkeypatch.setattr(search, "failure_of", out_of_time)
+    progress = searched(name, way, budget=Budget(schedules=60))
+    (finding,) = progress.findings.values()
+    assert (finding.kind, finding.reason) == (kind, unconfirmed.NO_TIME)
+    assert [(side.actor, side.op) for side in finding.operations] == [(name, words)]
+    assert "schedules" in finding.consequence
+
+
+def test_a_deadlock_that_is_known_is_not_told_as_unknown(
+    searched: Searched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "failure_of", out_of_time)
+    (finding,) = searched("deadlock", budget=Budget(schedules=60)).findings.values()
+    assert (finding.kind, finding.reason) == (Kind.DEADLOCK, "")

@@ -12,7 +12,7 @@ from eitherway.cli.progress import Line
 from eitherway.findings.merge import stamped
 
 if TYPE_CHECKING:
-    from eitherway.find.search import Progress
+    from eitherway.find.progress import Progress
     from eitherway.recording.store import Store
     from eitherway.worlds.threads.course import Plan
     from eitherway.worlds.threads.program import Program
@@ -75,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
     # late: NumPy comes with these
     from eitherway.find import saved
     from eitherway.find.known import Known
-    from eitherway.find.search import Budget, Search
+    from eitherway.find.progress import Budget
+    from eitherway.find.search import Search
     from eitherway.recording.store import Store
     from eitherway.worlds.threads.launch import Launch, fix_addresses, program_here
     from eitherway.worlds.threads.policies import MIX, chosen, turns

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs that ended badly, as findings: where they were when they did."""
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -8,10 +9,12 @@ import numpy as np
 
 from eitherway.find.confirm import Traced, Tracer
 from eitherway.find.endings import Ending, Endings, How
+from eitherway.find.unconfirmed import NO_TIME
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.identity import identified
 from eitherway.model.words import NEVER_RETURNED, OP_WORDS, Kind, OpFlag, OpKind, World
 from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.schedule import SwitchKind
 from eitherway.worlds.threads.trace_request import Depth, TraceRequest
 
 _LAST_STEPS = 256  # of a run: what it did when it ended badly is among them
@@ -26,11 +29,25 @@ def failure_of(ending: Ending, ran: Ran, endings: Endings, tracer: Tracer) -> It
         if known:
             yield from known
             return
-    yield identified(
+    yield _finding(ending, endings, _operations(ending, ran, tracer))
+
+
+def unexamined(ending: Ending, endings: Endings, program: str) -> Finding:
+    """One that there was no time to look at: that it is so is known."""
+    words = str(ending) if ending.how in (How.EXIT, How.SIGNAL) else f"run{NEVER_RETURNED}"
+    side = FoundOperation(actor=os.path.basename(program), op=words)
+    return _finding(ending, endings, (side,), reason=NO_TIME)
+
+
+def _finding(
+    ending: Ending, endings: Endings, sides: tuple[FoundOperation, ...], reason: str = ""
+) -> Finding:
+    return identified(
         Finding(
             world=World.THREADS,
             kind=_KINDS.get(ending.how, Kind.FAILURE),
-            operations=_operations(ending, ran, tracer),
+            operations=sides,
+            reason=reason,
             consequence=consequence(ending, endings),
             explanation=_CIRCLE if ending.how is How.CIRCLE else (),
             sources=(Source("eitherway"),),
@@ -74,7 +91,7 @@ _CIRCLE = (
 def _operations(ending: Ending, ran: Ran, tracer: Tracer) -> tuple[FoundOperation, ...]:
     """Of a deadlock, what each thread waits for; of a circle, what each does in it.
 
-    Else the last thing that was done.
+    Else the last thing that was done by who ended it.
     """
     if ending.how is How.CIRCLE:
         return _in_circle(ran, tracer)
@@ -85,7 +102,16 @@ def _operations(ending: Ending, ran: Ran, tracer: Tracer) -> tuple[FoundOperatio
         return tuple(replace(side, op=f"{side.op}{NEVER_RETURNED}") for side in _of_weight(stuck))
     steps = ran.schedule.reached
     traced = tracer.trace(ran, TraceRequest(start=max(0, steps - _LAST_STEPS)))
-    return _sides(traced, range(len(traced.trace))[-1:])
+    return _sides(traced, _last_done(traced, ran))
+
+
+def _last_done(traced: Traced, ran: Ran) -> list[int]:
+    """By the thread that went on last, and ended it all; others may have done something since."""
+    switches, actors = ran.schedule.switches, traced.trace.operations["actor"]
+    chosen = switches["choice"][switches["kind"] == int(SwitchKind.THREAD)]
+    own = np.flatnonzero(actors == (chosen[-1] if len(chosen) else 0))
+    last: list[int] = (own if len(own) else np.arange(len(actors)))[-1:].tolist()
+    return last
 
 
 def _of_weight(stuck: tuple[FoundOperation, ...]) -> tuple[FoundOperation, ...]:

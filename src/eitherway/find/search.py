@@ -4,7 +4,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -16,16 +16,16 @@ from eitherway.find import unconfirmed
 from eitherway.find.candidates import Candidate, Candidates, seen_again
 from eitherway.find.clock import Clock, OutOfTime
 from eitherway.find.confirm import Opinion, Tracer
-from eitherway.find.coverage import Coverage
 from eitherway.find.crew import Crew, Done, Work
 from eitherway.find.driving import Driving
-from eitherway.find.endings import Ending, Endings, How
-from eitherway.find.failures import consequence, failure_of
+from eitherway.find.endings import Ending, How
+from eitherway.find.failures import consequence, failure_of, unexamined
+from eitherway.find.progress import Budget, Progress
 from eitherway.find.space import Space
 from eitherway.find.ways import Batch, Way, limited, token_of
 from eitherway.model.finding import Confidence, Finding
+from eitherway.model.words import Kind
 from eitherway.recording.store import Store
-from eitherway.recording.token import Token
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.explorer import surveyed
 from eitherway.worlds.threads.family import FoundKind
@@ -36,40 +36,6 @@ from eitherway.worlds.threads.policies import DEPTH_FIRST, Turn
 from eitherway.worlds.threads.recorded import Recorded, identity, save
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.server import Stopped, Surveyed
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """When to stop."""
-
-    schedules: int | None = None
-    seconds: float | None = None
-    at_first: bool = False  # finding
-
-    def is_spent(self, clock: Clock, findings: int) -> bool:
-        """Whether it is time; schedules are not handed out beyond their number."""
-        return clock.is_over or (self.at_first and findings > 0)
-
-
-@dataclass(slots=True)
-class Progress:
-    """How far a search has come."""
-
-    schedules: int = 0
-    different: set[int] = field(default_factory=set)  # hashes of schedules
-    outputs: set[tuple[int, int]] = field(default_factory=set)
-    endings: Endings = field(default_factory=Endings)
-    findings: dict[str, Finding] = field(default_factory=dict)
-    tokens: dict[str, Token] = field(default_factory=dict)  # of those that have one, by id
-    notes: list[str] = field(default_factory=list)
-    isolation: str = ""
-    places: Places = NOWHERE  # plain accesses that are decision points
-    coverage: Coverage = field(default_factory=Coverage)
-    space: str = ""  # what can be said of all schedules
-    exhausted: bool = False  # there is no other schedule
-    interrupted: bool = False
-    cut_off: int = 0  # runs that were not over when the time was; the others are `schedules`
-
 
 Tell = Callable[[Progress], None]
 _DRIVEN = "with a driver, what comes from outside is other each time"
@@ -167,6 +133,7 @@ class Search(Closing):
         except KeyboardInterrupt:
             self.progress.interrupted = True
         self._tell_doubtful()
+        self._tell_unexamined()
         self._count_failures()
         self.progress.space, self.progress.exhausted = self._space.words(), self._space.exhausted
         return self.progress
@@ -351,9 +318,20 @@ class Search(Closing):
         endings = self.progress.endings
         for ending in endings.failures():
             if ending not in self._told:
-                self._told.add(ending)
                 ran = self._first.get(ending) or self._again(endings.first[ending])
                 self._tell_failure(ending, ran)
+                self._told.add(ending)
+
+    def _tell_unexamined(self) -> None:
+        """How runs ended that there was no time to do again is told as that."""
+        endings, findings = self.progress.endings, self.progress.findings
+        is_known = any(finding.kind is Kind.DEADLOCK for finding in findings.values())
+        for ending in endings.failures():
+            if ending in self._told or (ending.how is How.DEADLOCK and is_known):
+                continue
+            finding = unexamined(ending, endings, program_of(self._launch))
+            findings.setdefault(finding.id, finding)
+            self._failures[finding.id] = ending
 
     def _tell_failure(self, ending: Ending, ran: Ran) -> None:
         found = tuple(failure_of(ending, ran, self.progress.endings, self._tracer))

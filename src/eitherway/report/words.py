@@ -52,7 +52,7 @@ def _is_ours(finding: Finding) -> bool:
 def is_stuck(finding: Finding) -> bool:
     """A deadlock that happened, told by what threads wait for: there need be no ring of locks."""
     ends = [operation.op.endswith(NEVER_RETURNED) for operation in finding.operations]
-    return finding.kind is Kind.DEADLOCK and bool(ends) and all(ends)
+    return finding.kind is Kind.DEADLOCK and (all(ends) if ends else _is_ours(finding))
 
 
 def about(finding: Finding) -> str:

@@ -13,6 +13,13 @@ static void *come(void *number) {
     return NULL;
 }
 
+// Others may do something between the look and the end.
+static void *leave(void *unused) {
+    if (atomic_load(&last) == 0)
+        exit(7);
+    return unused;
+}
+
 // It comes to no decision point.
 __attribute__((no_sanitize("thread"), noinline)) static void compute(void) {
     for (volatile long i = 0; i < 1000000; i++)
@@ -23,11 +30,13 @@ int main(int count, char **arguments) {
     const char *how = count > 1 ? arguments[1] : "";
     pthread_t one, two;
     pthread_create(&one, NULL, come, (void *)1);
-    pthread_create(&two, NULL, come, (void *)2);
+    pthread_create(&two, NULL, strcmp(how, "leave") == 0 ? leave : come, (void *)2);
     pthread_join(one, NULL);
     pthread_join(two, NULL);
     while (strcmp(how, "never") == 0)
         compute();
+    if (strcmp(how, "leave") == 0)
+        return 0;
     if (strcmp(how, "always") == 0)
         return 3;
     if (strcmp(how, "early") == 0)
