@@ -77,6 +77,10 @@ bool call_may_wait(const struct thread *thread) {
     return waits == WAITS_ALWAYS || waits == WAITS_TIME || (waits == WAITS_STREAM && !file);
 }
 
+bool call_ends_process(const struct thread *thread) {
+    return thread->call.number == SYS_exit_group;
+}
+
 bool call_waits_for_time(const struct thread *thread) {
     return thread->shape->waits == WAITS_TIME;
 }
@@ -199,8 +203,8 @@ void call_leave(struct thread *thread, int64_t result) {
 }
 
 void call_cut_off(struct thread *thread) {
-    if (thread->where == ABOUT)
-        return;
+    if (thread->where != IN_CALL)
+        return; // a call that was held has not begun
     thread->call.flags |= CALL_NEVER_RETURNED;
     write_down(thread);
 }

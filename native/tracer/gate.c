@@ -29,6 +29,8 @@ static void let_through(struct thread *thread) {
     thread->call.entered = tick();
     if (!ordered && !call_may_wait(thread))
         in_flight = thread;
+    if (ordered && call_ends_process(thread))
+        loop_expect_end(thread->process);
     bool skipped = ordered && call_waits_for_time(thread); // nobody else can go: time goes on
     if (skipped)
         stop_skip(thread->id, 0);

@@ -13,7 +13,7 @@
 #include "tracer.h"
 
 enum event { MADE = 1, RUNS = 2, ENDED = 3, SIGNALLED = 4 };
-enum { COMMAND_LINE_MAX = 1 << 16, QUICK_LOOKS = 40 };
+enum { COMMAND_LINE_MAX = 1 << 16, QUICK_LOOKS = 40, DEFERRED_MAX = 1024 };
 enum { LOOK_AT_ONCE = 25, LOOK_AGAIN = 2000, LOOK_LATER = 50000 }; // microseconds
 
 static uint64_t ticks;
@@ -164,7 +164,7 @@ static void gets_signal(struct thread *thread, int signal) {
     go_on(thread, signal);
 }
 
-static void take(pid_t id, int status) {
+static void take_now(pid_t id, int status) {
     struct thread *thread = thread_get(id);
     if (WIFEXITED(status) || WIFSIGNALED(status)) {
         ended(thread, status);
@@ -184,6 +184,43 @@ static void take(pid_t id, int status) {
         comes_to_be(thread, signal);
     else
         gets_signal(thread, signal);
+}
+
+// ---- ends that come first
+
+// Who ends lets go of its pipes before it tells its parent. Which of the two is noticed first would
+// be chance: so what others do meanwhile is looked at when the end is over.
+static pid_t expected;
+static struct {
+    pid_t id;
+    int status;
+} deferred[DEFERRED_MAX];
+static size_t deferred_count;
+
+void loop_expect_end(pid_t thread) {
+    expected = thread;
+}
+
+static bool may_be_deferred(pid_t id, int status) {
+    struct thread *ends = thread_find(expected), *thread = thread_find(id);
+    bool ended = WIFEXITED(status) || WIFSIGNALED(status);
+    return ends && thread && !ended && thread->process != ends->process &&
+           deferred_count < DEFERRED_MAX;
+}
+
+static void take(pid_t id, int status) {
+    if (may_be_deferred(id, status)) {
+        deferred[deferred_count].id = id;
+        deferred[deferred_count++].status = status;
+        return;
+    }
+    take_now(id, status);
+    if (thread_find(expected))
+        return;
+    expected = 0;
+    for (size_t i = 0; i < deferred_count; i++)
+        take_now(deferred[i].id, deferred[i].status);
+    deferred_count = 0;
 }
 
 // ---- waiting

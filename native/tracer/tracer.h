@@ -145,6 +145,7 @@ void call_leave(struct thread *thread, int64_t result);
 void call_cut_off(struct thread *thread); // it never returned
 bool call_may_wait(const struct thread *thread);
 bool call_waits_for_time(const struct thread *thread);
+bool call_ends_process(const struct thread *thread);
 
 // ---- plan.c: the turns of a branch
 
@@ -184,6 +185,8 @@ bool pids_next(pid_t wanted);
 uint64_t tick(void); // the clock of the log: counts, and never gives a number twice
 // Until all have ended; the command's wait status.
 int loop_run(pid_t command, double patience);
+// This thread is about to end; until it has, stops of other processes are left alone.
+void loop_expect_end(pid_t thread);
 
 // ---- ends.c: how it went, for whoever started this
 
