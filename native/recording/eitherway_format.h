@@ -386,9 +386,9 @@ struct ew_process_turn {
   uint32_t thread; /* Whose. */
   uint32_t index; /* Which of the thread's calls. */
   uint32_t number; /* The system call's. */
-  uint32_t flags; /* 1: do not wait until it is over. 2: an anchor. */
+  uint32_t flags; /* 2: an anchor. 4: a wait for any child, which is to be for `child`. */
   uint32_t name; /* Hash of the last part of its first path; 0 when it has none. */
-  uint32_t child; /* The process that it made. */
+  uint32_t child; /* The process that it made, or is to wait for. */
 };
 _Static_assert(sizeof(struct ew_process_turn) == 32, "process_turn");
 _Static_assert(offsetof(struct ew_process_turn, result) == 0, "process_turn.result");

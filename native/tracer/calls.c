@@ -7,9 +7,11 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "call_table.h"
+#include "numbering.h"
 #include "tracer.h"
 
 enum { DATA_MAX = 1 << 16, PARTS_MAX = 64 };
@@ -102,6 +104,13 @@ void call_look(struct thread *thread) {
     lookups_take(thread);
 }
 
+void call_wait_for(const struct thread *thread, pid_t child) {
+    bool by_kind = thread->call.number == SYS_waitid;
+    if (by_kind)
+        stop_argument(thread->id, 0, P_PID);
+    stop_argument(thread->id, by_kind, (uint64_t)child);
+}
+
 // ---- what it brought
 
 static void take_descriptors(struct thread *thread, int64_t result) {
@@ -114,6 +123,14 @@ static void take_descriptors(struct thread *thread, int64_t result) {
         thread->call.value = (uint32_t)pair[0] | (uint64_t)(uint32_t)pair[1] << 32;
         thread->call.second = object_of_descriptor(thread->id, pair[0], &status);
     }
+}
+
+// Which child it was: wait4 returns it, waitid tells it in memory.
+static void take_child(struct thread *thread, int64_t result) {
+    siginfo_t info;
+    if (thread->call.number == SYS_waitid && result == 0 && thread->call.a2 &&
+        memory_read(thread->id, thread->call.a2, &info, sizeof info) == (ssize_t)sizeof info)
+        thread->call.value = (uint64_t)(unsigned)info.si_pid;
 }
 
 // Where in the thread's memory the call has put what came from outside, and how much of it.
@@ -132,6 +149,15 @@ static bool filled(struct thread *thread, int64_t result, uint64_t *address, siz
     return *address && result >= 0;
 }
 
+// Random names must not make two branches differ: these depend on the process and its calls alone.
+static void random_bytes(const struct thread *thread, uint8_t *bytes, size_t length) {
+    uint64_t key[3] = {(uint64_t)thread->id, thread->index, 0};
+    for (size_t i = 0; i < length; i++) {
+        key[2] = i / sizeof(uint64_t);
+        bytes[i] = (uint8_t)(hash_of(key, sizeof key) >> 8 * (i % sizeof(uint64_t)));
+    }
+}
+
 static int64_t take_input(struct thread *thread, int64_t result) {
     uint64_t address;
     size_t length, known;
@@ -143,6 +169,10 @@ static int64_t take_input(struct thread *thread, int64_t result) {
     if (!filled(thread, result, &address, &length))
         return result;
     const void *given = thread->turn ? plan_data(thread->turn, CAME_FROM_OUTSIDE, &known) : NULL;
+    if (!given && gate_is_ordered() && thread->call.number == SYS_getrandom) {
+        random_bytes(thread, data, length);
+        memory_write(thread->id, address, data, length);
+    }
     if (given) {
         length = known;
         memory_write(thread->id, address, given, length);
@@ -195,7 +225,13 @@ static void write_down(struct thread *thread) {
 }
 
 void call_leave(struct thread *thread, int64_t result) {
+    if (thread->turn &&
+        thread->turn->flags & TURN_WAITS_FOR) { // the program's registers are its own
+        stop_argument(thread->id, 0, thread->call.a0);
+        stop_argument(thread->id, 1, thread->call.a1);
+    }
     take_descriptors(thread, result);
+    take_child(thread, result);
     result = take_input(thread, result);
     take_output(thread, result);
     thread->call.result = (uint64_t)result;

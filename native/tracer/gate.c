@@ -131,11 +131,14 @@ static bool next_of_plan(void) {
     if (!turn)
         return false;
     struct thread *thread = thread_find((pid_t)turn->thread);
-    if (!stands_before(thread, turn) || (turn->child && !pids_next((pid_t)turn->child))) {
+    bool waits = turn->flags & TURN_WAITS_FOR, makes = turn->child && !waits;
+    if (!stands_before(thread, turn) || (makes && !pids_next((pid_t)turn->child))) {
         leave_plan(turn);
         return false;
     }
     thread->turn = turn;
+    if (waits)
+        call_wait_for(thread, (pid_t)turn->child);
     plan_step();
     let_through(thread);
     return true;

@@ -41,6 +41,10 @@ int stop_skip(pid_t thread, int64_t result) {
     return stop_set_result(thread, result);
 }
 
+int stop_argument(pid_t thread, int which, uint64_t value) {
+    return poke(thread, which ? REGISTER(rsi) : REGISTER(rdi), value);
+}
+
 void stop_go(pid_t thread, bool to_the_end_of_the_call, int signal) {
     // A thread that was killed meanwhile tells so itself.
     ptrace(to_the_end_of_the_call ? PTRACE_SYSCALL : PTRACE_CONT, thread, 0, signal);

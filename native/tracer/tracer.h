@@ -98,6 +98,7 @@ int stop_result(pid_t thread, int64_t *result);
 int stop_set_result(pid_t thread, int64_t result);
 // The call that it stands before is not made; it returns this.
 int stop_skip(pid_t thread, int64_t result);
+int stop_argument(pid_t thread, int which, uint64_t value); // of the first two
 void stop_go(pid_t thread, bool to_the_end_of_the_call, int signal);
 
 // ---- start.c
@@ -141,6 +142,8 @@ void calls_begin(void);
 void call_enter(struct thread *thread, const struct entry *entry);
 // As it is let through: what it will find.
 void call_look(struct thread *thread);
+// A wait for any child becomes one for this child, until it is over.
+void call_wait_for(const struct thread *thread, pid_t child);
 void call_leave(struct thread *thread, int64_t result);
 void call_cut_off(struct thread *thread); // it never returned
 bool call_may_wait(const struct thread *thread);
@@ -149,7 +152,7 @@ bool call_ends_process(const struct thread *thread);
 
 // ---- plan.c: the turns of a branch
 
-enum turn_flag { TURN_ANCHOR = 2 };
+enum turn_flag { TURN_ANCHOR = 2, TURN_WAITS_FOR = 4 };
 
 void plan_read(int descriptor);
 const struct ew_process_turn *plan_next(void); // NULL when it is over

@@ -8,7 +8,7 @@ import pytest
 from tests.processes.harness import OTHER_USER, as_each, folder, launch
 
 from eitherway.find.trees import Checked, TreeSearch
-from eitherway.model.words import Class
+from eitherway.model.words import Class, Kind
 from eitherway.recording.store import Store
 
 LOST_UPDATE = """\
@@ -22,8 +22,11 @@ SECONDS = 60.0
 
 
 def checked(work: Path, script: str) -> Checked:
-    store = Store(work / "store")
-    with TreeSearch(launch(work, "sh", "-c", script), store) as search:
+    return checked_command(work, "sh", "-c", script)
+
+
+def checked_command(work: Path, *command: str) -> Checked:
+    with TreeSearch(launch(work, *command), Store(work / "store")) as search:
         return search.check(SECONDS, lambda _: None)
 
 
@@ -70,6 +73,35 @@ def test_who_looks_at_proc_races_with_who_starts() -> None:
     (finding,) = (f for f in found.findings.values() if f.klass is Class.OUTPUT_DIFFERS)
     assert {op.op for op in finding.operations} == {"execve", "read"}
     assert "/cmdline" in "".join(op.variable for op in finding.operations)
+
+
+FIRST_CHILD = """\
+my $a = fork; exit 0 unless $a;
+my $b = fork; exit 0 unless $b;
+my $first = wait; print $first == $a ? "A" : "B"; wait; exit($first != $a);
+"""
+
+
+def test_a_wait_that_could_find_the_other_child() -> None:
+    with folder() as work:
+        (work / "first.pl").write_text(FIRST_CHILD, encoding="ascii")
+        found = checked_command(work, "perl", "first.pl")
+    (finding,) = found.findings.values()
+    assert (finding.kind, finding.klass) == (Kind.WAIT_WAKEUPS, Class.SPEC_VIOLATED)
+    assert "finds process 6 first, the program ends with exit status 1" in finding.consequence
+
+
+def test_a_recipe_that_needs_what_another_makes() -> None:
+    with folder() as work:
+        (work / "Makefile").write_text(
+            "all: d/a d/b\nd/a: d\n\techo a > d/a\nd:\n\tmkdir d\nd/b:\n\techo b > d/b\n",
+            encoding="ascii",
+        )
+        found = checked_command(work, "make", "-j2")
+    failing = [f for f in found.findings.values() if f.klass is Class.SPEC_VIOLATED]
+    assert failing
+    assert {"mkdir"} <= {op.op for finding in failing for op in finding.operations}
+    assert all("exit status 2" in finding.consequence for finding in failing)
 
 
 RIGHT = {

@@ -90,7 +90,9 @@ def _notes(checked: "Checked") -> list[str]:
     if left:
         notes.append(f"{left:,} races were not tried in the time that there was; --seconds N")
     if checked.waits:
-        notes.append(f"{checked.waits:,} races between waits and what ends them are not tried yet")
+        notes.append(
+            f"{checked.waits:,} races between waits and what ends them cannot be tried yet"
+        )
     notes.append(
         "sockets, signals and memory that processes share are seen as they come and not put in "
         "another order; other input may show other races"
@@ -141,6 +143,7 @@ def replay(args: argparse.Namespace, recording: "Recording") -> int:
     from eitherway.sandbox.box import Sandbox
     from eitherway.sandbox.isolation import Kind
     from eitherway.worlds.processes.log import Log
+    from eitherway.worlds.processes.plan import Turns
     from eitherway.worlds.processes.recorded import launch_of
     from eitherway.worlds.processes.run import PATIENCE, Follow, run
 
@@ -150,7 +153,7 @@ def replay(args: argparse.Namespace, recording: "Recording") -> int:
         Sandbox(require=[Kind.FILES, Kind.PROCESSES], work=[launch.directory]) as box,
         tempfile.TemporaryDirectory(prefix="eitherway-") as into,
     ):
-        follow = Follow(log, range(len(log.calls)), 0)
+        follow = Follow(log, Turns(range(len(log.calls))))
         ran = run(launch, box, Path(into), seed=0, follow=follow, patience=PATIENCE, show=show)
     if ran.log.ending.left_plan or ran.log.ending.status != log.ending.status:
         where = ran.log.ending.left_plan or f"it ended with {_ending(ran.log)}"

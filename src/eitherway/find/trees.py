@@ -16,7 +16,7 @@ from eitherway.closing import Closing
 from eitherway.detect import detect_all
 from eitherway.findings.from_races import findings_of
 from eitherway.judge.experiment import Verdict, judge, worst
-from eitherway.judge.sentences import consequence
+from eitherway.judge.sentences import consequence, side
 from eitherway.judge.trial import Trial
 from eitherway.model.finding import Confidence, Finding, Source
 from eitherway.model.outcome import Outcome
@@ -26,7 +26,7 @@ from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.isolation import Kind as Isolated
 from eitherway.worlds.processes.branch import Branches, Spec
-from eitherway.worlds.processes.cut import Cuts, Pair, is_pair
+from eitherway.worlds.processes.cut import Anchors, Choice, Cuts
 from eitherway.worlds.processes.run import Ran, run
 from eitherway.worlds.processes.traced import Traced, traced
 from eitherway.worlds.threads.launch import Launch
@@ -64,7 +64,7 @@ class _Candidate:
     """A race with the finding that it would be."""
 
     finding: Finding
-    pair: Pair
+    anchors: Anchors
 
 
 class TreeSearch(Closing):
@@ -89,10 +89,8 @@ class TreeSearch(Closing):
             operations=len(trace.trace),
             isolation=str(self._box.isolation),
         )
-        pairs = sorted((race for race in races if is_pair(trace, race.operations)), key=_distance)
-        checked.waits = len(races) - len(pairs)
         try:
-            self._try_all(trace, pairs, checked, monotonic() + seconds, tell)
+            self._try_all(trace, list(races), checked, monotonic() + seconds, tell)
         except KeyboardInterrupt:
             checked.interrupted = True
         return checked
@@ -106,7 +104,9 @@ class TreeSearch(Closing):
     def _try_all(
         self, trace: Traced, races: list[Race], checked: Checked, until: float, tell: Tell
     ) -> None:
-        candidates = _grouped(_candidates(trace, races, os.fspath(checked.recording)))
+        found = list(_candidates(trace, races, os.fspath(checked.recording)))
+        checked.waits = len(races) - len(found)
+        candidates = _grouped(found)
         checked.races = len(candidates)
         with Branches(self._launch, trace, self._box) as branches:
             for number, instances in enumerate(candidates.values(), 1):
@@ -119,7 +119,7 @@ class TreeSearch(Closing):
         checked.tried += 1
         shown: list[tuple[_Candidate, Verdict]] = []
         for candidate in instances[:INSTANCES]:
-            shown.append((candidate, _experiment(branches, candidate.pair, checked)))
+            shown.append((candidate, _experiment(branches, candidate.anchors, checked)))
             if shown[-1][1].klass in _LOUD:
                 break
         verdict = worst(verdict for _, verdict in shown)
@@ -131,12 +131,12 @@ class TreeSearch(Closing):
         checked.findings[finding.id] = finding
 
     def _told(self, branches: Branches, candidate: _Candidate, verdict: Verdict) -> Finding:
-        relaxed = any(spec.pair == candidate.pair for spec in branches.relaxed)
+        relaxed = any(spec.anchors == candidate.anchors for spec in branches.relaxed)
         finding = replace(
             candidate.finding,
             klass=verdict.klass,
             reason=verdict.reason,
-            consequence=consequence(verdict, candidate.finding.operations),
+            consequence=consequence(verdict, candidate.finding.operations, _other(candidate)),
             confidence=Confidence(
                 paths=1,
                 schedules=verdict.witnesses,
@@ -154,7 +154,7 @@ class TreeSearch(Closing):
             return finding
         trial = verdict.decisive
         with self._store.new() as slot:
-            spec = Spec(candidate.pair, Arm.FLIP, trial.continuation)
+            spec = Spec(candidate.anchors, Arm.FLIP, trial.continuation)
             branches.recorded(spec, slot.path)
             self._store.publish(slot.path)
         return replace(
@@ -175,29 +175,44 @@ def _distance(race: Race) -> int:
 
 
 def _candidates(trace: Traced, races: list[Race], evidence: str) -> Iterator[_Candidate]:
-    found = findings_of(
-        trace.trace, races, source=Source(OURS), evidence=evidence, describe=trace.describe
-    )
+    """The races that can be tried, the nearest first."""
     cuts = Cuts(trace)
-    for race, finding in zip(races, found, strict=True):
-        yield _Candidate(finding, cuts.pair(race.operations))
+    tried = [(race, cuts.anchors(race)) for race in sorted(races, key=_distance)]
+    chosen = [(race, anchors) for race, anchors in tried if anchors is not None]
+    found = findings_of(
+        trace.trace,
+        [race for race, _ in chosen],
+        source=Source(OURS),
+        evidence=evidence,
+        describe=trace.describe,
+    )
+    for (_, anchors), finding in zip(chosen, found, strict=True):
+        yield _Candidate(finding, anchors)
 
 
 def _grouped(candidates: Iterable[_Candidate]) -> Mapping[str, list[_Candidate]]:
     """By id, the nearest first; two calls that meet in several ways are tried once."""
     groups: dict[str, list[_Candidate]] = {}
-    known: set[Pair] = set()
+    known: set[Anchors] = set()
     for candidate in candidates:
-        if candidate.pair not in known:
-            known.add(candidate.pair)
+        if candidate.anchors not in known:
+            known.add(candidate.anchors)
             groups.setdefault(candidate.finding.id, []).append(candidate)
     return groups
 
 
-def _experiment(branches: Branches, pair: Pair, checked: Checked) -> Verdict:
+def _other(candidate: _Candidate) -> str:
+    """The order that was not recorded, where it is not two that change places."""
+    if not isinstance(candidate.anchors, Choice):
+        return ""
+    waits = [op for op in candidate.finding.operations if op.op.startswith("wait")]
+    return f"When the {side(waits[0])} finds process {candidate.anchors.instead} first"
+
+
+def _experiment(branches: Branches, anchors: Anchors, checked: Checked) -> Verdict:
     def branch(arm: Arm, continuation: int) -> Outcome:
         checked.branches += 1
-        return branches.branch(Spec(pair, arm, continuation))
+        return branches.branch(Spec(anchors, arm, continuation))
 
     return judge(branch, CONTINUATIONS)
 

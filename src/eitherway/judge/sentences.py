@@ -7,10 +7,10 @@ from eitherway.model.outcome import Ending, Outcome, signal_name
 from eitherway.model.words import Class
 
 
-def consequence(verdict: Verdict, operations: tuple[FoundOperation, ...]) -> str:
-    """One sentence: what the other order does."""
+def consequence(verdict: Verdict, operations: tuple[FoundOperation, ...], other: str = "") -> str:
+    """One sentence: what the other order does; `other` says which, if not that of the first two."""
     first, second = map(side, operations[:2])
-    other = f"When the {second} comes before the {first}"
+    other = other or f"When the {second} comes before the {first}"
     trial = verdict.decisive
     if verdict.klass is Class.SPEC_VIOLATED:
         return f"{other}, {does(trial.flip)}; the other way round {does(trial.control)}."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Branches of a recorded run: two calls in either order, then live."""
+"""Branches of a recorded run: what is tried in either order, then live."""
 
 import shutil
 import tempfile
@@ -10,7 +10,7 @@ from eitherway.closing import Closing
 from eitherway.model.outcome import Outcome
 from eitherway.model.words import Arm
 from eitherway.sandbox.box import Sandbox
-from eitherway.worlds.processes.cut import Cuts, Pair
+from eitherway.worlds.processes.cut import Anchors, Cuts
 from eitherway.worlds.processes.outcome import outcome_of
 from eitherway.worlds.processes.run import PATIENCE, Follow, Ran, run
 from eitherway.worlds.processes.traced import Traced
@@ -23,7 +23,7 @@ _FAST = Path("/dev/shm")  # noqa: S108  what is made in it has a name of its own
 class Spec:
     """Which order of which calls, and how it goes on."""
 
-    pair: Pair
+    anchors: Anchors
     arm: Arm
     continuation: int
 
@@ -58,15 +58,14 @@ class Branches(Closing):
         return outcome_of(ran, self._box)
 
     def _run(self, spec: Spec, into: Path) -> Ran:
-        turns = self._cuts.turns(spec.pair, spec.arm)
-        anchors = 0 if spec.arm is Arm.PREFIX else 2
+        turns = self._cuts.turns(spec.anchors, spec.arm)
         self._box.reset()
         return run(
             self._launch,
             self._box,
             into,
             seed=spec.continuation,
-            follow=Follow(self._traced.log, turns, anchors),
+            follow=Follow(self._traced.log, turns),
             patience=PATIENCE,
         )
 

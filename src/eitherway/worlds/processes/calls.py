@@ -81,6 +81,20 @@ class Call:
         return self.worked and makes and entry is not None and entry.object == 0
 
     @property
+    def waits_for_any(self) -> bool:
+        """Whether a wait is for whichever child ends next."""
+        if self.name == "wait4":
+            return _signed(self.arguments[0], 32) <= 0
+        return self.name == "waitid" and self.arguments[0] != os.P_PID
+
+    @property
+    def child(self) -> int:
+        """The child that a wait ended with; 0 when it ended with none."""
+        if not self.worked:
+            return 0
+        return self.result if self.name == "wait4" else self.value
+
+    @property
     def file(self) -> int:
         """The object that it is about, by a descriptor or by its first path."""
         if "descriptor" in self.shape.takes:

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Consistent cuts: which calls a branch makes again before the two whose order is tried."""
+"""Consistent cuts: which calls a branch makes again before those whose order is tried."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from eitherway.model.order import Order
+from eitherway.model.race import Race
 from eitherway.model.trace import Table
-from eitherway.model.words import Arm
+from eitherway.model.words import Arm, Kind
+from eitherway.worlds.processes.plan import Turns
 from eitherway.worlds.processes.traced import NO_CALL, Traced
 
 
@@ -19,6 +21,19 @@ class Pair:
     second: int
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A wait that ended with one child, and could have ended with another: calls, and children."""
+
+    wait: int
+    ends: tuple[int, int]  # the calls by which the two children ended
+    found: int
+    instead: int
+
+
+Anchors = Pair | Choice
+
+
 class Cuts:
     """Of one run."""
 
@@ -26,32 +41,55 @@ class Cuts:
         self._traced = traced
         self._order = Order.of(traced.trace)
 
-    def pair(self, operations: tuple[int, ...]) -> Pair:
-        """The calls of a race of two."""
-        one, other = sorted(int(self._traced.call[number]) for number in operations)
-        return Pair(one, other)
+    def anchors(self, race: Race) -> Anchors | None:
+        """The calls of a race that can be tried; None for one that cannot."""
+        calls = [int(self._traced.call[number]) for number in race.operations]
+        if NO_CALL in calls or len(set(calls)) != len(calls):
+            return None
+        if race.kind is Kind.LOAD_STORE:
+            return Pair(*sorted(calls))
+        return self._choice(calls) if race.kind is Kind.WAIT_WAKEUPS else None
 
-    def turns(self, pair: Pair, arm: Arm) -> list[int]:
-        """Calls in the order that an arm is to have; in all but `prefix` the last two are the pair.
+    def _choice(self, calls: list[int]) -> Choice | None:
+        """Of children; which of several writes a read finds is not tried."""
+        rows = {call: self._traced.log.calls[call] for call in calls}
+        waits = [call for call in calls if self._traced.name(call) in ("wait4", "waitid")]
+        ends = [call for call in calls if self._traced.name(call) == "exit_group"]
+        if len(waits) != 1 or len(ends) != 2:
+            return None
+        found = self._traced.waited_for(waits[0])
+        first, second = (self._traced.process(int(rows[end]["thread"])) for end in ends)
+        instead = second if found == first else first
+        return Choice(waits[0], (ends[0], ends[1]), found, instead)
 
-        Kept are those without which one of the two could not have happened; the rest is left to
-        what comes then.
+    def turns(self, anchors: Anchors, arm: Arm) -> Turns:
+        """The calls of one arm.
+
+        Kept are those without which the anchors could not have happened; the rest is left to what
+        comes then.
         """
+        if isinstance(anchors, Pair):
+            return self._of_pair(anchors, arm)
         if arm is Arm.PREFIX:
-            return list(range(pair.second + 1))
+            return Turns(range(anchors.wait + 1))
+        needed = self._before(anchors.wait)
+        for end in anchors.ends:
+            needed |= self._before(end)
+            needed[end] = True
+        needed[anchors.wait] = False
+        child = anchors.instead if arm is Arm.FLIP else anchors.found
+        return Turns([*np.flatnonzero(needed).tolist(), anchors.wait], 1, child)
+
+    def _of_pair(self, pair: Pair, arm: Arm) -> Turns:
+        if arm is Arm.PREFIX:
+            return Turns(range(pair.second + 1))
         ends = [pair.second, pair.first] if arm is Arm.FLIP else [pair.first, pair.second]
         needed = self._before(pair.first) | self._before(pair.second)
-        needed[[pair.first, pair.second]] = False
-        return [*np.flatnonzero(needed).tolist(), *ends]
+        needed[ends] = False
+        return Turns([*np.flatnonzero(needed).tolist(), *ends], 2)
 
     def _before(self, call: int) -> Table:
         """Which calls happened before one of them."""
         firsts = self._traced.first
         last = int(np.flatnonzero(self._traced.call == call)[-1])
         return self._order.before(firsts, np.full(len(firsts), last))
-
-
-def is_pair(traced: Traced, operations: tuple[int, ...]) -> bool:
-    """Whether a race is one of two calls of different processes."""
-    calls = [int(traced.call[number]) for number in operations]
-    return len(calls) == 2 and NO_CALL not in calls and calls[0] != calls[1]

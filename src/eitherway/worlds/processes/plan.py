@@ -4,6 +4,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,21 +13,35 @@ from eitherway.model.trace import Table
 from eitherway.recording.layout import MAX_PAYLOAD, TABLES, BlockType
 from eitherway.recording.write import StreamWriter
 from eitherway.worlds.processes.call_table import CALLS
+from eitherway.worlds.processes.calls import Call, call_of
 from eitherway.worlds.processes.log import DataKind, Log
 
 _PATHS = {"path", "link", "new path"}
-_ANCHOR = 2  # native/tracer/tracer.h
+_ANCHOR, _WAITS_FOR = 2, 4  # native/tracer/tracer.h
 _FNV_START, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Calls of a log in the order that a branch is to have.
+
+    The last so many are anchors: what the branch is about. The very last, a wait for any child, may
+    be made one for the process `waits_for`.
+    """
+
+    calls: Sequence[int]
+    anchors: int = 0
+    waits_for: int = 0
+
+
 @contextmanager
-def plan_file(log: Log, turns: Sequence[int], *, anchors: int) -> Iterator[int]:
-    """A descriptor that the plan can be read from; the last so many turns are anchors."""
+def plan_file(log: Log, turns: Turns) -> Iterator[int]:
+    """A descriptor that the plan can be read from."""
     descriptor = os.memfd_create("eitherway-plan")
     writer = StreamWriter(os.dup(descriptor), Path("plan"), MAX_PAYLOAD)
     try:
-        writer.rows(BlockType.PROCESS_TURNS, _turns(log, turns, anchors))
-        for number, data in _inputs(log, turns):
+        writer.rows(BlockType.PROCESS_TURNS, _rows(log, turns))
+        for number, data in _inputs(log, turns.calls):
             writer.tailed(BlockType.PROCESS_DATA, (number, DataKind.CAME_FROM_OUTSIDE, 0), data)
         writer.flush()
         yield descriptor
@@ -35,21 +50,27 @@ def plan_file(log: Log, turns: Sequence[int], *, anchors: int) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _turns(log: Log, turns: Sequence[int], anchors: int) -> Table:
-    rows = np.zeros(len(turns), dtype=TABLES[BlockType.PROCESS_TURNS])
-    calls = log.calls[list(turns)]
+def _rows(log: Log, turns: Turns) -> Table:
+    rows = np.zeros(len(turns.calls), dtype=TABLES[BlockType.PROCESS_TURNS])
+    calls = log.calls[list(turns.calls)]
     for name in ("result", "thread", "index", "number"):
         rows[name] = calls[name]
     rows["name"] = [_name(log, row) for row in calls]
-    rows["child"] = [_child(row) for row in calls]
-    if anchors:
-        rows["flags"][-anchors:] = _ANCHOR
+    found = [call_of(log, number) for number in turns.calls]
+    waits = [call.child if call.waits_for_any else 0 for call in found]
+    rows["child"] = [child or _made(call) for child, call in zip(waits, found, strict=True)]
+    rows["flags"] = [_WAITS_FOR if child else 0 for child in waits]
+    if turns.anchors:
+        rows["flags"][-turns.anchors :] |= _ANCHOR
+    if turns.waits_for:
+        rows["flags"][-1] |= _WAITS_FOR
+        rows["child"][-1] = turns.waits_for
     return rows
 
 
-def _child(row: Table) -> int:
-    call, result = CALLS.get(int(row["number"])), int(row["result"])
-    return result if call and call.gives == "process" and 0 < result < 1 << 22 else 0
+def _made(call: Call) -> int:
+    """The process that it made."""
+    return call.result if call.shape.gives == "process" and call.worked else 0
 
 
 def _name(log: Log, row: Table) -> int:

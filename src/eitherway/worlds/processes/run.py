@@ -4,7 +4,6 @@
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from eitherway.installed import native
 from eitherway.recording.read import Recording
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.log import Log
-from eitherway.worlds.processes.plan import plan_file
+from eitherway.worlds.processes.plan import Turns, plan_file
 from eitherway.worlds.processes.recorded import facts_of
 from eitherway.worlds.threads.captured import Captured
 from eitherway.worlds.threads.launch import Launch
@@ -27,11 +26,10 @@ _REFUSED = 69  # of the tracer: this machine cannot
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """What a branch follows: calls of a log in some order, the last so many of them anchors."""
+    """What a branch follows before it goes on by itself."""
 
     log: Log
-    turns: Sequence[int]
-    anchors: int
+    turns: Turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ def run(
         if seed is not None:
             words += ["--ordered", "--seed", str(seed)]
         if follow is not None:
-            plan = stack.enter_context(plan_file(follow.log, follow.turns, anchors=follow.anchors))
+            plan = stack.enter_context(plan_file(follow.log, follow.turns))
             words += ["--plan", str(plan)]
             passed.append(plan)
         process = box.popen(

@@ -22,7 +22,6 @@ from eitherway.worlds.processes.tree import Event, Tree, events_of
 
 NO_CALL = -1
 _REMOVES = {"unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2"}
-_WAIT_ANY = 0x7FFFFFFF
 _NOTHING, _CHILDREN = Described(), Described("children")
 
 
@@ -36,6 +35,18 @@ class Traced:
     call: Table  # of each operation; NO_CALL of what is no call
     first: Table  # operation of each call
     about: tuple[Described, ...]
+
+    def name(self, call: int) -> str:
+        """Of the system call."""
+        return call_of(self.log, call).name
+
+    def waited_for(self, call: int) -> int:
+        """The child that a wait ended with."""
+        return call_of(self.log, call).child
+
+    def process(self, thread: int) -> int:
+        """That a thread belongs to."""
+        return self.tree.lives[thread].process
 
     def describe(self, operation: int) -> Described:
         """What an operation is about, for people."""
@@ -256,8 +267,8 @@ class _Maker:
         return self._builder.range(self._object("children", process))
 
     def _waits(self, call: Call) -> None:
-        child = _waited_for(call)
-        flags = OpFlag.WILDCARD if _is_for_any(call) else OpFlag.NONE
+        child = call.child
+        flags = OpFlag.WILDCARD if call.waits_for_any else OpFlag.NONE
         if child not in self._exits:
             return
         touched = self._children(call.thread)
@@ -362,12 +373,3 @@ def _bytes(micro: Micro) -> str:
     if micro.hi - micro.lo > 1 << 40:
         return ""
     return f"bytes {micro.lo - BYTES} to {micro.hi - BYTES - 1}"
-
-
-def _waited_for(call: Call) -> int:
-    return call.result if call.name == "wait4" else call.value
-
-
-def _is_for_any(call: Call) -> bool:
-    asked = call.arguments[0] & 0xFFFFFFFF
-    return asked > _WAIT_ANY or asked == 0 if call.name == "wait4" else call.arguments[0] != 1
