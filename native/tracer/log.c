@@ -12,6 +12,7 @@
 #include "tracer.h"
 
 enum { BUFFER = 1 << 16, LARGE_BUFFER = 1 << 20 };
+enum { KEPT_EVERY = 256 };                      // calls: what a kill can cost
 enum { INPUT_FACTS = 256, INPUT_ENDING = 257 }; // worlds/processes/recorded.py has them too
 
 enum stream { CALLS, OBJECTS, LOOKUPS, TEXTS, EVENTS, DATA, INPUT, STREAMS };
@@ -123,7 +124,8 @@ void log_call(struct thread *thread) {
         must(ew_stream_rows(&streams[LOOKUPS], EW_BLOCK_PROCESS_LOOKUPS, &row, 1));
     }
     must(ew_stream_rows(&streams[CALLS], EW_BLOCK_PROCESS_CALLS, &thread->call, 1));
-    calls++;
+    if (++calls % KEPT_EVERY == 0)
+        must(ew_stream_flush(&streams[CALLS]));
 }
 
 void log_finish(void) {

@@ -14,6 +14,7 @@ from time import monotonic
 
 from eitherway.closing import Closing
 from eitherway.detect import detect_all
+from eitherway.find.advice import Advice
 from eitherway.findings.from_races import findings_of
 from eitherway.judge.experiment import Verdict, judge, worst
 from eitherway.judge.sentences import consequence, side
@@ -26,7 +27,7 @@ from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.isolation import Kind as Isolated
 from eitherway.worlds.processes.branch import Branches, Spec
-from eitherway.worlds.processes.cut import Anchors, Choice, Cuts
+from eitherway.worlds.processes.cut import Anchors, Choice, Cuts, Pair
 from eitherway.worlds.processes.run import Ran, run
 from eitherway.worlds.processes.traced import Traced, traced
 from eitherway.worlds.threads.launch import Launch
@@ -65,6 +66,7 @@ class _Candidate:
 
     finding: Finding
     anchors: Anchors
+    operations: tuple[int, ...]
 
 
 class TreeSearch(Closing):
@@ -73,6 +75,7 @@ class TreeSearch(Closing):
     def __init__(self, launch: Launch, store: Store) -> None:
         self._launch = launch
         self._store = store
+        self._advice: Advice | None = None
         self._stack = ExitStack()
         require = [Isolated.FILES, Isolated.PROCESSES]
         self._box = self._stack.enter_context(Sandbox(require=require, work=[launch.directory]))
@@ -108,6 +111,7 @@ class TreeSearch(Closing):
         checked.waits = len(races) - len(found)
         candidates = _grouped(found)
         checked.races = len(candidates)
+        self._advice = Advice(self._launch, trace, self._box)
         with Branches(self._launch, trace, self._box) as branches:
             for number, instances in enumerate(candidates.values(), 1):
                 if monotonic() > until:
@@ -161,8 +165,17 @@ class TreeSearch(Closing):
             finding,
             evidence=os.fspath(slot.path),
             replay=f"eitherway replay {slot.path.name}",
-            explanation=(*finding.explanation, *differences(trial)),
+            explanation=(
+                *finding.explanation,
+                *differences(trial),
+                *self._advised(candidate, trial),
+            ),
         )
+
+    def _advised(self, candidate: _Candidate, trial: Trial) -> Iterator[str]:
+        if isinstance(candidate.anchors, Pair) and self._advice:
+            swapped = trial.control.fails and not trial.flip.fails
+            yield from self._advice.on(candidate.anchors, candidate.operations, swapped=swapped)
 
     def close(self) -> None:
         """End what is held ready."""
@@ -186,8 +199,8 @@ def _candidates(trace: Traced, races: list[Race], evidence: str) -> Iterator[_Ca
         evidence=evidence,
         describe=trace.describe,
     )
-    for (_, anchors), finding in zip(chosen, found, strict=True):
-        yield _Candidate(finding, anchors)
+    for (race, anchors), finding in zip(chosen, found, strict=True):
+        yield _Candidate(finding, anchors, race.operations)
 
 
 def _grouped(candidates: Iterable[_Candidate]) -> Mapping[str, list[_Candidate]]:

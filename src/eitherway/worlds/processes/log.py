@@ -2,6 +2,7 @@
 """What the tracer wrote down of one run, as tables."""
 
 import json
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
@@ -115,9 +116,10 @@ class Log:
         tables = recording.tables(*kinds)
         inputs = {item.kind: item.data for item in recording.inputs()}
         try:
-            ending = Ending(**_ENDING(json.loads(inputs[_Input.ENDING])))
+            ending = _ending(inputs.get(_Input.ENDING), recording)
             log = _in_order(
                 *(tables[kind] for kind in kinds),
+                whole=not recording.incomplete,
                 texts=tuple(text for _, text in _tails(recording, BlockType.PROCESS_TEXTS)),
                 data=tuple(_data(recording)),
                 facts=inputs.get(_Input.FACTS, b""),
@@ -145,6 +147,13 @@ class Log:
         return self.texts[number].decode("utf-8", "surrogateescape")
 
 
+def _ending(told: bytes | None, recording: Recording) -> Ending:
+    """What a tracer that was killed had no time to tell is not known."""
+    if told is None and recording.incomplete:
+        return Ending(1, 2, "not reached", 0, signal.SIGKILL)
+    return Ending(**_ENDING(json.loads(told or b"")))
+
+
 def effect(calls: Table) -> Table:
     """When each call took effect: what waits, when it was over; all else when it began.
 
@@ -167,16 +176,23 @@ def _in_order(
     lookups: Table,
     events: Table,
     *,
+    whole: bool,
     texts: tuple[bytes, ...],
     data: tuple[Datum, ...],
     facts: bytes,
     ending: Ending,
 ) -> Log:
-    """Calls were written when they were over; they are numbered anew."""
+    """Calls were written when they were over; they are numbered anew.
+
+    Only where it is not whole may there be something of a call that was not written any more.
+    """
+    known = lookups["call"] < len(calls)
+    if whole and not known.all():
+        raise ValueError("lookups of a call that is not there")
     order = np.argsort(effect(calls), kind="stable")
     number = np.empty(len(calls), dtype=np.uint32)
     number[order] = np.arange(len(calls))
-    lookups = lookups.copy()
+    lookups = lookups[known]
     lookups["call"] = number[lookups["call"]]
     return Log(
         calls=calls[order],
@@ -184,17 +200,18 @@ def _in_order(
         lookups=lookups[np.argsort(lookups["call"], kind="stable")],
         events=events,
         texts=texts,
-        data=tuple(sorted(_renumbered(data, number), key=lambda datum: datum.call)),
+        data=tuple(sorted(_renumbered(data, number, whole), key=lambda datum: datum.call)),
         facts=facts,
         ending=ending,
     )
 
 
-def _renumbered(data: tuple[Datum, ...], number: Table) -> Iterator[Datum]:
+def _renumbered(data: tuple[Datum, ...], number: Table, whole: bool) -> Iterator[Datum]:
     for datum in data:
-        if datum.call >= len(number):
+        if datum.call < len(number):
+            yield Datum(int(number[datum.call]), datum.kind, datum.data)
+        elif whole:
             raise ValueError("data of a call that is not there")
-        yield Datum(int(number[datum.call]), datum.kind, datum.data)
 
 
 def _tails(recording: Recording, kind: BlockType) -> Iterator[tuple[tuple[int, ...], bytes]]:

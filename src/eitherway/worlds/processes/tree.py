@@ -86,6 +86,12 @@ class Tree:
             return runs[-1].words
         return runs[max(bisect_right(runs, when, key=lambda run: run.when) - 1, 0)].words
 
+    def first_command(self, thread: int) -> tuple[str, ...]:
+        """What it ran first that it did not have from its parent; none when it ran nothing else."""
+        life = self.lives[thread]
+        own = life.runs if life.parent is None else life.runs[1:]
+        return own[0].words if own else ()
+
     def title(self, thread: int) -> str:
         """Its command line, for people."""
         return short(self.command(thread))

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`check`, `record`, `races` and `replay` of process trees, as a person meets them."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from tests.machine.restrict import restrict
+from tests.processes.harness import folder
+
+from eitherway.sandbox.processes import children
+
+Done = subprocess.CompletedProcess[str]
+LOST_UPDATE = """\
+echo 0 > count
+(read n < count; echo $((n + 1)) > count) &
+(read n < count; echo $((n + 1)) > count) &
+wait
+"""
+
+
+def eitherway(work: Path, *words: str, contained: bool = False) -> Done:
+    return subprocess.run(
+        [sys.executable, "-m", "eitherway", *words],
+        cwd=work,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=(lambda: restrict("docker", nobody=False)) if contained else None,
+    )
+
+
+def test_check_names_the_file_and_both_ends(work: Path) -> None:
+    (work / "two.sh").write_text(LOST_UPDATE, encoding="ascii")
+    done = eitherway(work, "check", "--json", "found.json", "--", "sh", "two.sh")
+    assert done.returncode == 1, done.stderr
+    assert "the processes of sh" in done.stderr
+    assert f"{work}/count is '2\\n'; in the other order file {work}/count is '1\\n'" in done.stdout
+    assert "a lock (flock)" in done.stdout
+    assert sorted(os.listdir(work)) == [".eitherway", "found.json", "two.sh"]
+    document = json.loads((work / "found.json").read_text(encoding="utf-8"))
+    (finding,) = document["findings"]
+    assert (finding["world"], finding["class"]) == ("processes", "output-differs")
+    assert finding["confidence"]["arms"] == ["flip", "control", "prefix"]
+    again = eitherway(work, *finding["replay"].split()[1:])
+    assert (again.returncode, "the same, call by call" in again.stderr) == (0, True)
+
+
+def test_what_make_lacks_is_told_as_a_line_that_mends_it(work: Path) -> None:
+    makefile = work / "Makefile"
+    rules = "all: d/a d/b\nd/a: d\n\techo a > d/a\nd:\n\tmkdir d\nd/b:\n\techo b > d/b\n"
+    makefile.write_text(rules, encoding="ascii")
+    done = eitherway(work, "check", "--", "make", "-j2")
+    assert done.returncode == 1, done.stderr
+    assert "This line in Makefile puts them in order: d/b: | d\n" in done.stdout
+    makefile.write_text(f"{rules}d/b: | d\n", encoding="ascii")
+    mended = eitherway(work, "check", "--fail-on", "spec-violated", "--", "make", "-j2")
+    assert mended.returncode == 0, mended.stdout
+
+
+def test_nothing_found_is_said_with_what_was_looked_at(work: Path) -> None:
+    done = eitherway(work, "check", "--", "sh", "-c", "echo hello")
+    assert (done.returncode, "0 findings" in done.stdout) == (0, True)
+    assert "system calls of 1 processes" in done.stdout
+    assert done.stdout.startswith("hello\n")
+
+
+def test_record_ends_as_the_command_does(work: Path) -> None:
+    done = eitherway(work, "record", "--", "sh", "-c", "echo out; echo err >&2; exit 7")
+    assert (done.returncode, done.stdout) == (7, "out\n")
+    assert done.stderr.startswith("err\n") or "\nerr\n" in done.stderr
+    killed = eitherway(work, "record", "--", "sh", "-c", "kill -KILL $$")
+    assert killed.returncode == 128 + signal.SIGKILL
+
+
+def test_races_of_a_recording_are_listed(work: Path) -> None:
+    eitherway(work, "record", "--", "sh", "-c", LOST_UPDATE)
+    done = eitherway(work, "races")
+    assert (done.returncode, "load-store race" in done.stdout) == (1, True)
+
+
+def test_a_copied_recording_is_not_followed(work: Path) -> None:
+    eitherway(work, "record", "--", "true")
+    shutil.copytree((work / ".eitherway" / "latest").resolve(), work / "copy")
+    done = eitherway(work, "replay", "./copy")
+    assert (done.returncode, "was not made in that place" in done.stderr) == (65, True)
+
+
+@pytest.mark.parametrize("command", ["./missing", "/etc/passwd", "/"])
+def test_what_is_no_program_is_refused(work: Path, command: str) -> None:
+    done = eitherway(work, "check", "--", command)
+    assert done.returncode == 64
+    assert not (work / ".eitherway").exists()
+
+
+def test_a_default_container_is_told_what_it_lacks() -> None:
+    with folder() as work:
+        done = eitherway(work, "check", "--", "sh", "-c", "true", contained=True)
+    assert done.returncode == 69
+    assert "doctor" in done.stderr
+
+
+def test_what_a_killed_tracer_left_can_be_read_when_asked(work: Path) -> None:
+    script = "i=0; while [ $i -lt 300 ]; do echo $i > f; i=$((i + 1)); done; echo go; read x < p"
+    os.mkfifo(work / "p")
+    tool = subprocess.Popen(
+        [sys.executable, "-m", "eitherway", "record", "--", "sh", "-c", script],
+        cwd=work,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert tool.stdout is not None
+    assert tool.stdout.readline() == b"go\n"
+    for helper in children(tool.pid):  # with the first the sandbox ends, and all that is in it
+        with suppress(ProcessLookupError):
+            os.kill(helper, signal.SIGKILL)
+    _, errors = tool.communicate(timeout=30)
+    assert (tool.returncode, b"killed" in errors) == (69, True)
+    (name,) = os.listdir(work / ".eitherway" / "recordings")
+    assert eitherway(work, "races", name).returncode == 65
+    part = eitherway(work, "races", "--incomplete", name)
+    assert part.returncode == 2, part.stderr
+    assert "looked at" in part.stdout
