@@ -6,10 +6,11 @@ the same seconds once. The summary and what was not as it should be go into the 
 """
 
 import argparse
+import json
 import random
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -50,6 +51,7 @@ class Record:
 
 
 Tool = dict[str, Record]  # by program
+Work = Callable[[Truth], Record]
 
 
 def ours(truth: Truth, seeds: Sequence[int], seconds: float) -> Record:
@@ -154,12 +156,36 @@ def measured(options: argparse.Namespace, chosen: list[Truth]) -> dict[str, Tool
     """Every tool on every program."""
     seeds = random.Random(options.master).sample(range(1 << 31), options.seeds)  # noqa: S311
     with ProcessPoolExecutor(options.jobs) as pool:
-        check = partial(ours, seeds=seeds, seconds=options.seconds)
+        check: Work = partial(ours, seeds=seeds, seconds=options.seconds)
+        check = partial(_kept, folder=_folder(options, "check"), work=check)
         tools = {"check": _each(pool.map(check, chosen), "check")}
         for rival in rivals() if options.rivals else []:
-            work = partial(theirs, rival=rival, seconds=options.seconds)
+            work: Work = partial(theirs, rival=rival, seconds=options.seconds)
+            work = partial(_kept, folder=_folder(options, rival.name), work=work)
             tools[rival.name] = _each(pool.map(work, chosen), rival.name)
     return tools
+
+
+def _folder(options: argparse.Namespace, tool: str) -> Path | None:
+    """Where what this tool shows is kept, for this very question."""
+    question = f"{tool}-{options.master}-{options.seeds}-{options.seconds:g}"
+    return options.keep / question if options.keep else None
+
+
+def _kept(truth: Truth, folder: Path | None, work: Work) -> Record:
+    """What an earlier run of the benchmark, that was broken off, has shown already."""
+    if folder is None:
+        return work(truth)
+    path = folder / f"{truth.name}.json"
+    if path.exists():
+        told = json.loads(path.read_text(encoding="utf-8"))
+        counts = {name: Counter(told[name]) for name in ("found", "false")}
+        return Record(truth, runs=told["runs"], broken=told["broken"], **counts)
+    record = work(truth)
+    folder.mkdir(parents=True, exist_ok=True)
+    told = {name: getattr(record, name) for name in ("runs", "found", "false", "broken")}
+    path.write_text(json.dumps(told), encoding="utf-8")
+    return record
 
 
 def _each(records: Iterator[Record], name: str) -> Tool:
@@ -185,6 +211,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=SECONDS, help=f"each ({SECONDS:g})")
     parser.add_argument("--master", type=int, default=MASTER, help="seed that seeds come from")
     parser.add_argument("--jobs", type=int, default=1, help="programs at a time (default: 1)")
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="what is done already: to go on after a break"
+    )
     parser.add_argument("--no-rivals", dest="rivals", action="store_false", help="check alone")
     options = parser.parse_args()
     watch = Watch()

@@ -8,8 +8,9 @@
 #include <string.h>
 
 static const struct ew_policy *const policies[] = {
-    &ew_policy_random_walk, &ew_policy_round_robin, &ew_policy_replay,      &ew_policy_pct,
-    &ew_policy_pos,         &ew_policy_surw,        &ew_policy_depth_first, &ew_policy_branch,
+    &ew_policy_random_walk, &ew_policy_round_robin, &ew_policy_replay,
+    &ew_policy_pct,         &ew_policy_pos,         &ew_policy_surw,
+    &ew_policy_depth_first, &ew_policy_branch,      &ew_policy_turns,
 };
 static const struct ew_policy *policy;
 

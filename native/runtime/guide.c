@@ -163,6 +163,11 @@ bool ew_guide_choice(uint32_t *choice) {
     return true;
 }
 
+const uint32_t *ew_guide_choices(uint32_t *count) {
+    *count = leading ? head->prefix : 0;
+    return prefix;
+}
+
 static _Noreturn void end(uint32_t how, const char *words) {
     if (leading)
         head->end = how;

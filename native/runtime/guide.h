@@ -30,6 +30,7 @@ const struct ew_guide_thread *ew_guide_expected(uint32_t *count);
 
 // The choice that is given for the next decision; false: none is.
 bool ew_guide_choice(uint32_t *choice);
+const uint32_t *ew_guide_choices(uint32_t *count); // all of them
 // A decision that was taken. The run ends here when it has come to the limit.
 void ew_guide_note(const struct ew_guide_decision *decision, const uint32_t *threads);
 _Noreturn void ew_guide_refuse(void); // a choice that is given cannot be taken

@@ -18,8 +18,10 @@ static inline void hear(unsigned op, const void *object, size_t size) {
 void ew_tell_order(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
     if (ew_detecting)
         ew_clocks_event(op, flags, object);
-    if (op == EW_OP_ACQUIRE && !(flags & (EW_FLAG_FAILED | EW_FLAG_BLOCKED)))
+    if (op == EW_OP_ACQUIRE && !(flags & (EW_FLAG_FAILED | EW_FLAG_BLOCKED))) {
+        hear(op, object, size);
         ew_pair(object, pc, !(flags & EW_FLAG_SHARED));
+    }
     if (ew_tracing) {
         ew_object_at(object);
         ew_trace(op, flags, object, size, pc);

@@ -12,6 +12,7 @@ from eitherway.model.finding import (
     FoundOperation,
     Frame,
     HeldLock,
+    Ordered,
     Seen,
     Source,
     Summary,
@@ -113,6 +114,10 @@ def findings(
         sources=st.lists(sources, max_size=2, unique=True).map(tuple),
         seen=st.builds(Seen, first=times, last=times, count=st.integers(1, MOST)),
         locks=st.lists(st.builds(HeldLock, name=some_texts, made=stacks), max_size=2).map(tuple),
+        orders=st.lists(
+            st.builds(Ordered, order=some_texts, does=some_texts, output=texts, replay=texts),
+            max_size=2,
+        ).map(tuple),
         history=histories,
         code=st.lists(excerpts, max_size=2).map(tuple),
     )

@@ -6,7 +6,16 @@ from dataclasses import replace
 from eitherway.findings.baseline import Baseline, compare
 from eitherway.findings.summary import summarized
 from eitherway.findings.verdict import FAILING, failing
-from eitherway.model.finding import Excerpt, Finding, FoundOperation, Frame, Seen, Source, Summary
+from eitherway.model.finding import (
+    Excerpt,
+    Finding,
+    FoundOperation,
+    Frame,
+    Ordered,
+    Seen,
+    Source,
+    Summary,
+)
 from eitherway.model.history import Edge, History, Moment
 from eitherway.model.identity import identified
 from eitherway.model.trace import Place
@@ -108,6 +117,7 @@ def hostile(text: str) -> Finding:
             replay=text,
             evidence=text,
             sources=(Source(text, text),),
+            orders=(Ordered(text, text, text, text), Ordered(text, text)),
             history=History((text, text), moments, (Edge(0, 1),)),
             code=(Excerpt(f"/{text}", 3, (text, text)),),
         )

@@ -121,8 +121,7 @@ static bool outside_acts(void) {
     return ew_look_outside(due != EW_NEVER && left < 0 ? 0 : left);
 }
 
-// Nobody is to go on: what else may happen.
-static uint32_t wait(const struct ew_decision *decision) {
+uint32_t ew_branch_wait(const struct ew_decision *decision) {
     if (outside_acts())
         return EW_DECIDE_AGAIN;
     return ew_due_while_idle() != EW_NEVER ? EW_TIME_PASSES : ew_highest(decision);
@@ -145,7 +144,7 @@ static uint32_t go_on(const struct ew_decision *decision) {
         ew_self->priority = --lowest;
     uint32_t best = highest(decision);
     if (best == EW_DECIDE_AGAIN)
-        return wait(decision);
+        return ew_branch_wait(decision);
     bool over = ahead && decision->ready[best]->id == wish.first;
     return over ? after_a_turn(decision, decision->ready[best]) : best;
 }

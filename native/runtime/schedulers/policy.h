@@ -42,6 +42,8 @@ struct ew_decision {
 // branch.c: an access that the running thread makes now
 EW_DATA bool ew_branch_listens;
 void ew_branch_hear(unsigned op, const void *object, size_t size);
+// Nobody is to go on, of a run that has left its recording: what else may happen.
+uint32_t ew_branch_wait(const struct ew_decision *decision);
 
 #define EW_TIME_PASSES UINT32_MAX        // nobody yet: time passes until something is due
 #define EW_DECIDE_AGAIN (UINT32_MAX - 1) // the outside has done something: others may be ready
@@ -61,7 +63,8 @@ struct ew_policy {
 };
 
 EW_DATA const struct ew_policy ew_policy_branch, ew_policy_depth_first, ew_policy_pct,
-    ew_policy_pos, ew_policy_random_walk, ew_policy_replay, ew_policy_round_robin, ew_policy_surw;
+    ew_policy_pos, ew_policy_random_walk, ew_policy_replay, ew_policy_round_robin, ew_policy_surw,
+    ew_policy_turns;
 
 // A small generator whose whole state is one word, so that a seed names a schedule.
 static inline uint64_t ew_random(uint64_t *state) {

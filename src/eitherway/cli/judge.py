@@ -2,13 +2,10 @@
 """`eitherway judge`: run both orders of races that were found, and say what each does."""
 
 import argparse
-from collections.abc import Sequence
 
-from eitherway.cli import arguments, findings_list, output, running
+from eitherway.cli import arguments, findings_list, kept, output, running
 from eitherway.cli.progress import Line
-from eitherway.errors import UsageError
 from eitherway.judge.experiment import CONTINUATIONS
-from eitherway.model.finding import Finding
 
 HELP = "run both orders of the races that were found; tell what the other order does"
 HANGS = 30.0  # seconds of one branch
@@ -46,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     plan = findings_list.plan_of(args)
     store = Store.default(tell=output.say)
     known = saved.known(store)
-    wanted = _named(known, args.ids) if args.ids else list(filter(is_open, _some(known)))
+    wanted = kept.named(known, args.ids) if args.ids else list(filter(is_open, kept.some(known)))
     wanted.sort(key=lambda finding: finding.evidence)
     course, fixed = Plan(timeout=args.timeout), fix_addresses()
     with (
@@ -61,21 +58,3 @@ def run(args: argparse.Namespace) -> int:
     if result.findings and result.findings[0].replay:
         output.say(f"next: {result.findings[0].replay}")
     return result.exit_code
-
-
-def _some(findings: Sequence[Finding]) -> Sequence[Finding]:
-    if not findings:
-        raise UsageError("nothing was found so far", fix="eitherway check -- ./program ARGS")
-    return findings
-
-
-def _named(findings: Sequence[Finding], names: Sequence[str]) -> list[Finding]:
-    return [_one(_some(findings), name) for name in dict.fromkeys(names)]
-
-
-def _one(findings: Sequence[Finding], name: str) -> Finding:
-    matching = [finding for finding in findings if finding.id.startswith(name)] if name else []
-    if len(matching) != 1:
-        count = "several findings begin" if matching else "no finding begins"
-        raise UsageError(f"{count} with '{name}'", fix="eitherway races")
-    return matching[0]

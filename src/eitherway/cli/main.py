@@ -18,7 +18,20 @@ from eitherway import __version__, dispositions
 from eitherway.cli import output
 from eitherway.errors import Exit, Problem, UsageError
 
-VERBS = ("demo", "doctor", "cc", "c++", "check", "record", "replay", "races", "judge", "report")
+VERBS = (
+    "demo",
+    "doctor",
+    "cc",
+    "c++",
+    "check",
+    "record",
+    "replay",
+    "races",
+    "judge",
+    "explain",
+    "verify",
+    "report",
+)
 """In the order a person meets them."""
 
 COMPILERS = {"cc": "cc", "c++": "cxx"}

@@ -11,7 +11,8 @@ from eitherway.find.confirm import Traced, Tracer
 from eitherway.find.endings import Ending, Endings, How
 from eitherway.find.unconfirmed import NO_TIME
 from eitherway.model.finding import Finding, FoundOperation, Source
-from eitherway.model.identity import identified
+from eitherway.model.identity import identified, own_frame
+from eitherway.model.names import in_library
 from eitherway.model.words import NEVER_RETURNED, OP_WORDS, Kind, OpFlag, OpKind, World
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.schedule import SwitchKind
@@ -29,7 +30,8 @@ def failure_of(ending: Ending, ran: Ran, endings: Endings, tracer: Tracer) -> It
         if known:
             yield from known
             return
-    yield _finding(ending, endings, _operations(ending, ran, tracer))
+    sides = operations_of(ending, ran, tracer)
+    yield replace(_finding(ending, endings, sides), explanation=_explained(ending, ran))
 
 
 def unexamined(ending: Ending, endings: Endings, program: str) -> Finding:
@@ -49,12 +51,25 @@ def _finding(
             operations=sides,
             reason=reason,
             consequence=consequence(ending, endings),
-            explanation=_CIRCLE if ending.how is How.CIRCLE else (),
             sources=(Source("eitherway"),),
         )
     )
 
 
+def _explained(ending: Ending, ran: Ran) -> tuple[str, ...]:
+    return _CIRCLE if ending.how is How.CIRCLE else _last_words(ran)
+
+
+def _last_words(ran: Ran) -> tuple[str, ...]:
+    """Of a failed assertion and of most checks that end a program: what it says of itself."""
+    lines = ran.err.beginning.decode(errors="replace").strip().splitlines()
+    whole = len(ran.err.beginning) == ran.err.size
+    return (
+        (f"The last line on its standard error: {lines[-1][:_WIDTH]}",) if lines and whole else ()
+    )
+
+
+_WIDTH = 500  # letters of a line
 _OF_A_DEADLOCK = (Kind.DEADLOCK, Kind.LOST_WAKEUP)
 
 
@@ -88,7 +103,7 @@ _CIRCLE = (
 )
 
 
-def _operations(ending: Ending, ran: Ran, tracer: Tracer) -> tuple[FoundOperation, ...]:
+def operations_of(ending: Ending, ran: Ran, tracer: Tracer) -> tuple[FoundOperation, ...]:
     """Of a deadlock, what each thread waits for; of a circle, what each does in it.
 
     Else the last thing that was done by who ended it.
@@ -102,16 +117,21 @@ def _operations(ending: Ending, ran: Ran, tracer: Tracer) -> tuple[FoundOperatio
         return tuple(replace(side, op=f"{side.op}{NEVER_RETURNED}") for side in _of_weight(stuck))
     steps = ran.schedule.reached
     traced = tracer.trace(ran, TraceRequest(start=max(0, steps - _LAST_STEPS)))
-    return _sides(traced, _last_done(traced, ran))
+    return _last_done(traced, ran)
 
 
-def _last_done(traced: Traced, ran: Ran) -> list[int]:
-    """By the thread that went on last, and ended it all; others may have done something since."""
+def _last_done(traced: Traced, ran: Ran) -> tuple[FoundOperation, ...]:
+    """By the thread that went on last, and ended it all; others may have done something since.
+
+    In its own code, if it did anything there: a library only does what it takes to die.
+    """
     switches, actors = ran.schedule.switches, traced.trace.operations["actor"]
     chosen = switches["choice"][switches["kind"] == int(SwitchKind.THREAD)]
     own = np.flatnonzero(actors == (chosen[-1] if len(chosen) else 0))
-    last: list[int] = (own if len(own) else np.arange(len(actors)))[-1:].tolist()
-    return last
+    last = (own if len(own) else np.arange(len(actors)))[::-1].tolist()
+    sides = map(traced.side, last)
+    found = next((side for side in sides if not in_library(own_frame(side.stack))), None)
+    return (found,) if found else _sides(traced, last[:1])
 
 
 def _of_weight(stuck: tuple[FoundOperation, ...]) -> tuple[FoundOperation, ...]:

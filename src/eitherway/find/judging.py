@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges kept findings, each from the recording that shows it; branches that show more are kept."""
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -38,7 +39,7 @@ class Judging(Closing):
     def judged(self, finding: Finding) -> Finding:
         """The finding with its class. Raises a Problem when its run cannot be done again."""
         if self._recorded is None or self._recorded[0] != finding.evidence:
-            self._recorded = finding.evidence, _recorded(finding)
+            self._recorded = finding.evidence, recorded_of(finding)
         recorded = self._recorded[1]
         judge = self._judge_of(recorded.launch)
 
@@ -97,11 +98,16 @@ def judge_all(
     return judged, [f"{len(judged)} of {len(findings)} findings were judged", *notes]
 
 
-def _recorded(finding: Finding) -> Recorded:
-    """To judge is to start what a recording names: only one that was made in this place."""
+def recorded_of(finding: Finding) -> Recorded:
+    """The run that shows it."""
     if not finding.evidence:
         raise BadInput("no recording shows it", fix="eitherway check -- ./program ARGS")
-    with Recording.open(finding.evidence) as recording:
+    return recorded_at(finding.evidence)
+
+
+def recorded_at(path: str | os.PathLike[str]) -> Recorded:
+    """To judge is to start what a recording names: only one that was made in this place."""
+    with Recording.open(path) as recording:
         if not is_made_here(recording):
             raise BadInput(
                 f"{recording.path} was not made in that place, and to judge is to start what it "

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a search stops, and how far it has come."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from eitherway.find.clock import Clock
@@ -18,10 +19,15 @@ class Budget:
     schedules: int | None = None
     seconds: float | None = None
     at_first: bool = False  # finding
+    wanted: str = ""  # the id of a finding: at that one
 
-    def is_spent(self, clock: Clock, findings: int) -> bool:
+    def is_spent(self, clock: Clock, findings: Collection[str]) -> bool:
         """Whether it is time; schedules are not handed out beyond their number."""
-        return clock.is_over or (self.at_first and findings > 0)
+        return clock.is_over or self.is_content(findings)
+
+    def is_content(self, findings: Collection[str]) -> bool:
+        """Whether what was looked for is there."""
+        return (self.at_first and bool(findings)) or self.wanted in findings
 
 
 @dataclass(slots=True)

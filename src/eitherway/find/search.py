@@ -32,10 +32,12 @@ from eitherway.worlds.threads.family import FoundKind
 from eitherway.worlds.threads.guide import PLACES_ROOM, SHOWN_NOTHING
 from eitherway.worlds.threads.launch import Launch, program_of
 from eitherway.worlds.threads.places import NOWHERE, Places
-from eitherway.worlds.threads.policies import DEPTH_FIRST, Turn
+from eitherway.worlds.threads.policies import DEPTH_FIRST, TURNS, Turn
 from eitherway.worlds.threads.recorded import Recorded, identity, save
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.server import Stopped, Surveyed
+from eitherway.worlds.threads.trace_request import TraceRequest
+from eitherway.worlds.threads.turns import Turns
 
 Tell = Callable[[Progress], None]
 _DRIVEN = "with a driver, what comes from outside is other each time"
@@ -108,6 +110,20 @@ class Search(Closing):
             if not ran.differences(recorded):
                 self._take(Batch("replay", range(1)), surveyed(0, ran))
 
+    def try_turns(self, turns: Turns) -> None:
+        """Let threads have these turns, as far as they fit, before anything else."""
+        guidance = turns.guidance(self._known_places())
+        ran = self._crew.first.run(scheduler=TURNS, guidance=guidance, detect=True)
+        self._take(Batch(TURNS, range(1), guidance), surveyed(0, ran))
+
+    def functions(self) -> frozenset[str]:
+        """That the last run was in, as far as a trace of its accesses shows; nothing of none."""
+        if self._last is None:
+            return frozenset()
+        way, ran = self._last
+        trace = self._tracer.trace(ran or self._again(way), TraceRequest()).trace
+        return frozenset(trace.place(number).function for number in range(len(trace.places)))
+
     def run(
         self,
         turns: Iterable[Turn],
@@ -144,9 +160,9 @@ class Search(Closing):
             self._take(batch, part)
             tell(self.progress)
             self._doing = _RUNNING
-            if self._space.exhausted or budget.is_spent(self._clock, len(self.progress.findings)):
+            if self._space.exhausted or budget.is_spent(self._clock, self.progress.findings):
                 break
-        if self._order_next == 1 and not (budget.at_first and self.progress.findings):
+        if self._order_next == 1 and not budget.is_content(self.progress.findings):
             self._look_at_order()  # there was no time for it yet
 
     def _see_driver(self, part: Surveyed) -> None:

@@ -13,6 +13,7 @@ from eitherway.findings.sentences import Side, explained
 from eitherway.findings.values import value_words
 from eitherway.model.described import Describe, nothing
 from eitherway.model.finding import Finding, FoundOperation, Frame, HeldLock, Source
+from eitherway.model.history import History
 from eitherway.model.identity import identified
 from eitherway.model.race import Race
 from eitherway.model.trace import Operation, Trace
@@ -78,6 +79,12 @@ def _one_name(kind: Kind, sides: list[Side]) -> list[Side]:
 def side_of(trace: Trace, operation: int, describe: Describe = nothing) -> FoundOperation:
     """One operation in names."""
     return _Names(trace, describe).side(operation).found
+
+
+def history_of(trace: Trace, operations: Sequence[int], describe: Describe = nothing) -> History:
+    """What the actors of these did around them."""
+    names = _Names(trace, describe)
+    return Histories(trace, names.locks, lambda index: names.side(index).found).of(operations)
 
 
 class _Names:

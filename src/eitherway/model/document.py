@@ -20,6 +20,7 @@ from eitherway.model.finding import (
     FoundOperation,
     Frame,
     HeldLock,
+    Ordered,
     Seen,
     Source,
     Summary,
@@ -88,6 +89,7 @@ def finding_to_json(finding: Finding) -> JsonObject:
             "count": finding.seen.count,
         },
         "locks": [_lock_to_json(lock) for lock in finding.locks],
+        "orders": [_ordered_to_json(ordered) for ordered in finding.orders],
         "history": _history_to_json(finding.history),
         "code": [_excerpt_to_json(excerpt) for excerpt in finding.code],
     }
@@ -131,6 +133,15 @@ def _operation_to_json(operation: FoundOperation) -> JsonObject:
 
 def _lock_to_json(lock: HeldLock) -> JsonObject:
     return {"name": lock.name, "made": [_frame_to_json(frame) for frame in lock.made]}
+
+
+def _ordered_to_json(ordered: Ordered) -> JsonObject:
+    return {
+        "order": ordered.order,
+        "does": ordered.does,
+        "output": ordered.output,
+        "replay": ordered.replay,
+    }
 
 
 def _history_to_json(history: History) -> JsonObject:
@@ -334,6 +345,7 @@ _CONFIDENCE = record(
 _SOURCE = record(tool=some_text, file=text)
 _SEEN = record(first=_TIME, last=_TIME, count=number(1, MOST))
 _LOCK = record(name=some_text, made=_STACK)
+_ORDERED = record(order=some_text, does=some_text, output=text, replay=text)
 _MOMENT = record(
     actor=_LINE,
     step=_COUNT,
@@ -368,6 +380,7 @@ _FINDING = record(
     sources=listing(lambda value: Source(**_SOURCE(value)), unique=True),
     seen=lambda value: Seen(**_SEEN(value)),
     locks=listing(lambda value: HeldLock(**_LOCK(value))),
+    orders=listing(lambda value: Ordered(**_ORDERED(value))),
     history=_history,
     code=listing(lambda value: Excerpt(**_EXCERPT(value))),
 )

@@ -86,6 +86,16 @@ class Confidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Ordered:
+    """One of the two orders of the pair that decides, and what the program does with it."""
+
+    order: str  # in words: who comes before whom
+    does: str  # how it ends, and what goes wrong
+    output: str = ""  # the last lines that it writes
+    replay: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """Who saw it: us, or a tool whose log was imported."""
 
@@ -120,6 +130,7 @@ class Finding:
     sources: tuple[Source, ...] = ()
     seen: Seen = field(default_factory=Seen)
     locks: tuple[HeldLock, ...] = ()  # that were held, of which it is known where they were made
+    orders: tuple[Ordered, ...] = ()  # both that were run, the one that is worse first
     history: History = field(default_factory=History)
     code: tuple[Excerpt, ...] = ()  # around the places it names
 

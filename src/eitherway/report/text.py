@@ -200,6 +200,8 @@ def _judgement(finding: Finding, marked: str) -> Iterator[str]:
     yield from _labelled("reason", finding.reason)
     yield from _labelled("consequence", finding.consequence)
     yield from (f"  {sentence}" for sentence in finding.explanation)
+    for one in finding.orders:
+        yield f"  when {one.order}: {one.does}" + (f"; {one.replay}" if one.replay else "")
     if finding.seen.count > 1:
         yield f"  seen: {finding.seen.count} times"
     yield from _labelled("evidence", finding.evidence)

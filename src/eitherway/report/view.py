@@ -122,6 +122,10 @@ class _Findings:
             "locks": [
                 [self.text(lock.name), self.tables.stack(lock.made)] for lock in finding.locks
             ],
+            "orders": [
+                [self.text(part) for part in (one.order, one.does, one.output, one.replay)]
+                for one in finding.orders
+            ],
             "history": self._history(finding.history),
             "code": [self.tables.excerpt(excerpt) for excerpt in finding.code],
         }

@@ -6,6 +6,7 @@ function findingView(finding, width) {
   return el(
     "div", {class: "one"}, heading(finding),
     drawn && [el("h3", {}, "What happened"), drawn, legend(finding)],
+    finding.orders.length > 0 && [el("h3", {}, "Both orders"), bothOrders(finding)],
     finding.explanation.length > 0 && [el("h3", {}, "Proof"), proof(finding)],
     finding.sides.length > 0 &&
       [
@@ -48,6 +49,30 @@ function heading(finding) {
           "div", {class: "run"}, el("code", {}, replay),
           el("button", {type: "button", onclick: () => copy(replay), title: "Copy (c)"}, "Copy"))
       : null);
+}
+
+/** What each order does, side by side; of the output, the lines that only one of them has. */
+function bothOrders(finding) {
+  const outputs = finding.orders.map(([, , output]) => T(output).split("\n"));
+  const own = (index) => new Set(
+    outputs[index].filter((line) => !outputs.some((other, n) => n !== index && other.includes(line))));
+  return el("div", {class: "sides"}, finding.orders.map(([order, does, output, replay], index) => {
+    const marked = own(index);
+    return el(
+      "section", {class: `card order${index ? "" : " worse"}`},
+      el("header", {}, el("h4", {}, T(does)), el("p", {}, T(order))),
+      T(output)
+        ? el(
+            "pre", {class: "code"},
+            outputs[index].map((line) => el(
+              "div", {class: marked.has(line) ? "hit" : ""}, el("span", {}, line || " "))))
+        : el("p", {class: "quiet"}, "It writes nothing."),
+      T(replay)
+        ? el(
+            "div", {class: "run"}, el("code", {}, T(replay)),
+            el("button", {type: "button", onclick: () => copy(T(replay))}, "Copy"))
+        : null);
+  }));
 }
 
 function proof(finding) {

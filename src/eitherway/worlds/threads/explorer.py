@@ -20,7 +20,7 @@ from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.course import Ended, Plan
 from eitherway.worlds.threads.guide import UNGUIDED, Guidance
 from eitherway.worlds.threads.launch import Launch
-from eitherway.worlds.threads.policies import BRANCH
+from eitherway.worlds.threads.policies import LEAVING
 from eitherway.worlds.threads.run import Ran, is_replay
 from eitherway.worlds.threads.server import SURVEY_ROW, Server, Stopped, Surveyed
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
@@ -73,7 +73,7 @@ class Explorer(Closing):
         that came meanwhile was for us: what the run did then is nothing that the program does.
         """
         plan = _replayed(self._plan) if is_replay(replay, scheduler) else self._plan
-        if scheduler == BRANCH:
+        if scheduler in LEAVING:
             plan = dataclasses.replace(plan, driver=None)
         if again:
             plan = dataclasses.replace(plan, until=None)

@@ -20,6 +20,8 @@ class Interesting(IntFlag):
 
 DEPTH_FIRST = "depth-first"
 BRANCH = "branch"  # of a recorded run: not for people
+TURNS = "turns"  # with the input of a recorded run: neither
+LEAVING = (BRANCH, TURNS)  # those that do not follow the run they are given to its end
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,17 @@ def load(recording: Recording) -> Recorded:
     Refused when the program is not ours, is gone or has changed since: a recording is a file, and
     to follow one is to start what it names.
     """
+    recorded = _read(recording)
+    _refuse_other_program(recording, recorded.launch)
+    return recorded
+
+
+def schedule_of(recording: Recording) -> Schedule:
+    """Of the first process, whatever became of the program since."""
+    return _read(recording).ran.schedule
+
+
+def _read(recording: Recording) -> Recorded:
     items = list(recording.inputs())
     parts = {item.kind: item.data for item in items if item.kind in _KINDS}
     try:
@@ -97,7 +108,6 @@ def load(recording: Recording) -> Recorded:
         members = _members(told["members"], _switches(recording.choices()), _packed(items))
     except (KeyError, ValueError) as error:
         raise BadInput(f"{recording.path} is no recording of a run of threads") from error
-    _refuse_other_program(recording, launch)
     ran = Ran(told["status"], out, err, members)
     return Recorded(launch, ran, boxed=told["sandbox"])
 

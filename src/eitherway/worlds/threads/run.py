@@ -34,7 +34,7 @@ from eitherway.worlds.threads.guide import SHOWN_NOTHING, UNGUIDED, Guidance, Sh
 from eitherway.worlds.threads.holding import held
 from eitherway.worlds.threads.launch import Launch, program_of
 from eitherway.worlds.threads.limits import refuse_limits
-from eitherway.worlds.threads.policies import BRANCH
+from eitherway.worlds.threads.policies import LEAVING
 from eitherway.worlds.threads.program import Kind, classify
 from eitherway.worlds.threads.schedule import Schedule
 from eitherway.worlds.threads.standard_input import standard_input
@@ -268,7 +268,7 @@ def options_of(
 
 def is_replay(replay: Ran | None, scheduler: str) -> bool:
     """Whether all of it is done again; a branch leaves what it follows."""
-    return replay is not None and scheduler != BRANCH
+    return replay is not None and scheduler not in LEAVING
 
 
 def _left(known: list[int], box: Sandbox | None) -> list[int]:

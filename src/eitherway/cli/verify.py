@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`eitherway verify`: is a finding still there in the program as it is built now?"""
+
+import argparse
+import os
+from typing import TYPE_CHECKING
+
+from eitherway.cli import arguments, findings_list, kept, output, running
+from eitherway.cli.progress import Line
+from eitherway.errors import Exit
+
+if TYPE_CHECKING:
+    from eitherway.find.progress import Progress
+    from eitherway.find.search import Search
+    from eitherway.find.verified import Still
+    from eitherway.model.finding import Finding
+
+HELP = "look whether a finding is still there after the program was changed"
+SECONDS = 10.0
+HANGS = 30.0  # seconds of one run
+TAKES_COMMAND = True
+_USE = "eitherway verify ID -- ./program ARGS"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the verb; `command` is the program to run."""
+    parser.usage = "eitherway verify ID [options] -- CMD ARGS"
+    parser.add_argument(
+        "id", metavar="ID", help="the finding, that `check` kept, by its id or how it begins"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=arguments.seconds,
+        metavar="N",
+        help=f"how long (default: {SECONDS:g}, without --schedules)",
+    )
+    parser.add_argument(
+        "--schedules", type=arguments.count, metavar="N", help="how many schedules at most"
+    )
+    parser.add_argument(
+        "--seed", type=arguments.seed, default=0, metavar="N", help="of the schedules (default: 0)"
+    )
+    running.add_time(parser)
+    running.add_driver(parser)
+    parser.set_defaults(timeout=HANGS)
+    findings_list.add_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit code 0 when it is gone, 1 when it is still there, 2 when nothing can be said."""
+    # late: NumPy comes with these
+    from eitherway.find import saved
+    from eitherway.find.progress import Budget
+    from eitherway.find.search import Search
+    from eitherway.find.verified import Still, verify
+    from eitherway.recording.store import Store
+    from eitherway.worlds.threads.launch import Launch, fix_addresses, program_here
+    from eitherway.worlds.threads.policies import turns
+    from eitherway.worlds.threads.program import classify
+
+    plan = findings_list.plan_of(args)
+    store = Store.default(tell=output.say)
+    finding = kept.one(kept.some(saved.known(store)), args.id)
+    launch = Launch.here(running.command_of(args.command, _USE), *running.stdin_for_many())
+    if problem := classify(program_here(launch)).problem():
+        raise problem
+    seconds = args.seconds or (None if args.schedules else SECONDS)
+    budget = Budget(args.schedules, seconds, wanted=finding.id)
+    course, jobs = running.plan_of(args), len(os.sched_getaffinity(0))
+    fixed = fix_addresses()
+    with Search(launch, store, plan=course, fixed=fixed, jobs=jobs) as search, Line() as line:
+        still = verify(
+            finding, search, turns(args.seed), budget, lambda now: line.show(f"{now.schedules:,}")
+        )
+        notes = [_words(still, finding, search)]
+    seen = [search.progress.findings[finding.id]] if still is Still.THERE else []
+    result = findings_list.result_of(plan, seen, notes)
+    findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
+    return Exit.INCONCLUSIVE if still is Still.NOT_REACHED else result.exit_code
+
+
+def _words(still: "Still", finding: "Finding", search: "Search") -> str:
+    from eitherway.find.verified import Still, missing
+
+    tried = _tried(search.progress)
+    if still is Still.THERE:
+        return f"{finding.id} is still there: {tried}"
+    if still is Still.GONE:
+        return f"{finding.id} is gone: it was not seen in {tried}"
+    where = ", ".join(missing(finding, search))
+    return f"{finding.id} is no longer reached: the program was not in {where}, in {tried}"
+
+
+def _tried(progress: "Progress") -> str:
+    count = f"{progress.schedules:,} schedule{'' if progress.schedules == 1 else 's'}"
+    different = f"{count}, {len(progress.different):,} of them different"
+    return f"{different}; {progress.space}" if progress.space else different

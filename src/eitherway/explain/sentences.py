@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a run does what it does, in sentences."""
+
+from itertools import takewhile
+
+from eitherway.judge.sentences import side
+from eitherway.model.finding import FoundOperation
+
+_LINES = 12  # of output that are shown
+_BEFORE = 3  # of them, before the first that differs
+_WIDTH = 500  # of a line
+
+
+def shortest(before: int, after: int, runs: int, *, whole: bool) -> str:
+    """How much of the schedule is needed."""
+    tried = f"{_counted(runs, 'shorter run')} {'was' if runs == 1 else 'were'} tried"
+    if after == before:
+        return f"All {_counted(after, 'switch')} between threads are needed: {tried}."
+    least = "no single turn of a thread can be left out" if whole else "there was no more time"
+    return (
+        f"Of {_counted(before, 'switch')} between threads, {after:,} are enough for this: "
+        f"{tried}, and {least}."
+    )
+
+
+def _counted(number: int, word: str) -> str:
+    plural = f"{word}es" if word.endswith("ch") else f"{word}s"
+    return f"{number:,} {word if number == 1 else plural}"
+
+
+def order(first: FoundOperation, second: FoundOperation) -> str:
+    """Who comes before whom: "the write of 3 to 'x' by thread T1 at a.c:4 comes before the ..."."""
+    return f"the {_of(first)} comes before the {_of(second)}"
+
+
+def _of(operation: FoundOperation) -> str:
+    """With what it is done to, and the value."""
+    value = f" ({operation.value})" if operation.value else ""
+    touched = f" of {operation.touched}" if operation.touched else ""
+    return f"{operation.op}{value}{touched}{side(operation).removeprefix(operation.op)}"
+
+
+def decided(shown: int, tried: int) -> str:
+    """That the order of the two decides, and how that is known."""
+    return (
+        "One pair of operations decides: both of its orders were run, from the same moment on and "
+        f"alike but for these two, and it is so in {shown} of {tried} ways to go on from there."
+    )
+
+
+def undecided(pairs: int) -> str:
+    """No pair was found."""
+    if not pairs:
+        return "No two operations of different threads met before it happened."
+    return (
+        f"Of {_counted(pairs, 'pair')} of operations that met, none decides alone: turned round, "
+        "each still leads there or cannot come otherwise."
+    )
+
+
+def differing(one: bytes, other: bytes) -> tuple[str, str]:
+    """Of two outputs, the lines from a little before the first that differs."""
+    mine, theirs = (
+        one.decode(errors="replace").splitlines(),
+        other.decode(errors="replace").splitlines(),
+    )
+    same = sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(mine, theirs, strict=False)))
+    start = max(0, same - _BEFORE)
+    return _part(mine, start), _part(theirs, start)
+
+
+def _part(lines: list[str], start: int) -> str:
+    return "\n".join(line[:_WIDTH] for line in lines[start : start + _LINES])

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a run to why it does what it does: fewer switches, and the pair whose order decides."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from time import monotonic
+from typing import NamedTuple
+
+import numpy as np
+
+from eitherway.detect import INHERENT_EDGES
+from eitherway.errors import Unavailable
+from eitherway.explain.critical import Critical, critical_pair
+from eitherway.explain.meetings import meetings
+from eitherway.explain.shrink import shrunk
+from eitherway.find.confirm import Traced, Tracer
+from eitherway.find.ended import ending_of, finding_of
+from eitherway.find.failures import operations_of
+from eitherway.model.finding import Finding
+from eitherway.model.identity import own_frame
+from eitherway.model.order import Order
+from eitherway.model.outcome import Ending, Outcome
+from eitherway.model.words import Arm
+from eitherway.worlds.threads.branch import Branches, Pair, Spec, outcome_of, why_not
+from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.places import NOWHERE, Places
+from eitherway.worlds.threads.policies import TURNS
+from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.schedule import Schedule, SwitchKind
+from eitherway.worlds.threads.trace_request import TraceRequest
+from eitherway.worlds.threads.turns import Turn, Turns, joined
+
+PAIRS = 200  # that are tried, the last of the run first
+_STEPS = 1 << 22  # of longer runs there is no trace of all accesses
+
+Tell = Callable[[str], None]
+
+
+class Met(NamedTuple):
+    """Two operations of a traced run, by number and as a branch knows them."""
+
+    first: int
+    second: int
+    pair: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """A run with as few switches as do the same."""
+
+    ran: Ran
+    outcome: Outcome
+    runs: int  # that were needed to find it
+    whole: bool  # nothing more can be left out: there was time to try
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What decides what the short run does."""
+
+    critical: Critical[Met]
+    traced: Traced
+
+
+class Explainer:
+    """Explains runs of one program."""
+
+    def __init__(
+        self, explorer: Explorer, *, fixed: bool, places: Places = NOWHERE, tell: Tell
+    ) -> None:
+        """`fixed`: addresses are the same in every run; `places` that are known to be shared."""
+        self._explorer = explorer
+        self._fixed = fixed
+        self._places = places
+        self._tracer = Tracer(explorer, fixed=fixed)
+        self.tell = tell
+
+    def finding_of(self, ran: Ran) -> Finding:
+        """What a run shows of which no finding tells."""
+        again = self._explorer.run(replay=ran, detect=True)
+        return finding_of(again, self._tracer)
+
+    def shorten(self, ran: Ran, seconds: float) -> Short:
+        """Leave out what is not needed. Raises Unavailable when the run does not come again."""
+        if reason := why_not(ran):
+            raise Unavailable(f"the run cannot be shortened: {reason}")
+        turns = Turns.of(ran.schedule)
+        first = self.run(ran, turns)
+        if first.schedule.hash != ran.schedule.hash or first.status != ran.status:
+            raise Unavailable(
+                "the run cannot be shortened: with the same turns of its threads the program does "
+                "something else, so it depends on something from outside as well"
+            )
+        trials = _Trials(self, ran, first, monotonic() + seconds)
+        shrunk(turns.turns, trials.hold, joined)
+        return Short(trials.best, outcome_of(trials.best), trials.count, trials.in_time())
+
+    def cause(self, short: Short) -> tuple[Cause | None, int]:
+        """The pair whose order decides, or None where no single pair does; how many were tried."""
+        if not self._fixed:
+            raise Unavailable(
+                "addresses are other ones in every run on this machine: eitherway doctor"
+            )
+        if short.ran.schedule.reached > _STEPS:
+            raise Unavailable(f"the run has more than {_STEPS:,} steps")
+        traced = self._tracer.trace(short.ran, TraceRequest())
+        branches = Branches(self._explorer, short.ran, self._places)
+        tried = 0
+
+        def branch(met: Met, arm: Arm, continuation: int) -> Outcome:
+            nonlocal tried
+            tried += arm is Arm.FLIP and continuation == 0
+            return branches.branch(Spec(met.pair, arm, continuation))
+
+        found = critical_pair(_met(traced), branch, lambda o: _alike(o, short.outcome))
+        return (None if found is None else Cause(found, traced)), tried
+
+    def turned_round(self, short: Short, cause: Cause) -> Ran:
+        """The run in which the two come the other way round."""
+        branches = Branches(self._explorer, short.ran, self._places)
+        critical = cause.critical
+        return branches.run(Spec(critical.pair.pair, Arm.FLIP, critical.continuation))
+
+    def run(self, ran: Ran, turns: Turns) -> Ran:
+        """With what came from outside in a run, other turns."""
+        guidance = turns.guidance(self._places)
+        return self._explorer.run(replay=ran, scheduler=TURNS, guidance=guidance, detect=True)
+
+    def where(self, ran: Ran, outcome: Outcome) -> frozenset[tuple[str, int]]:
+        """Where it ended badly: two crashes in different places are not the same."""
+        if outcome.ending is not Ending.SIGNAL:
+            return frozenset()
+        sides = operations_of(ending_of(outcome), ran, self._tracer)
+        frames = [own_frame(side.stack) for side in sides]
+        return frozenset((frame.file or frame.function, frame.line) for frame in frames)
+
+
+class _Trials:
+    """Whether fewer turns still do what the run did, while there is time."""
+
+    def __init__(self, explainer: Explainer, given: Ran, first: Ran, until: float) -> None:
+        """`first` is the given run, by its turns alone."""
+        self._explainer = explainer
+        self._given = given
+        self._turns = Turns.of(given.schedule)
+        self._outcome = outcome_of(first)
+        self._where = explainer.where(first, self._outcome)
+        self._until = until
+        self.best = first
+        self.count = 0
+
+    def in_time(self) -> bool:
+        """Whether more may be tried."""
+        return monotonic() < self._until
+
+    def hold(self, turns: list[Turn]) -> bool:
+        """A run that has to be stopped does something else."""
+        if not self.in_time():
+            return False
+        self.count += 1
+        ran = self._explainer.run(self._given, self._turns.only(turns))
+        outcome = outcome_of(ran)
+        held = _alike(outcome, self._outcome)
+        held = held and self._explainer.where(ran, outcome) == self._where
+        if held and switches(ran.schedule) <= switches(self.best.schedule):
+            self.best = ran
+            self._explainer.tell(f"{switches(ran.schedule):,} switches still do it")
+        return held
+
+
+def switches(schedule: Schedule) -> int:
+    """How often another thread went on."""
+    return int(np.count_nonzero(schedule.switches["kind"] == SwitchKind.THREAD))
+
+
+def _alike(one: Outcome, other: Outcome) -> bool:
+    """As the same failure; what does not fail is known by its output."""
+    ends = (one.ending, one.code, one.complaints) == (other.ending, other.code, other.complaints)
+    return ends and (other.fails or dict(one.output) == dict(other.output))
+
+
+def _met(traced: Traced) -> Iterator[Met]:
+    """Pairs that the program itself does not order, by how a thread begins or ends, or by data."""
+    order = Order.of(traced.trace, INHERENT_EDGES)
+    open_pairs = (
+        (one, other) for one, other in meetings(traced.trace) if not order.before([one], [other])[0]
+    )
+    for one, other in islice(open_pairs, PAIRS):
+        yield Met(one, other, Pair.of(traced.events, one, other))

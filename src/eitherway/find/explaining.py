@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explains what a recording shows: its finding gets the shortest run, and the pair that decides."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from eitherway.errors import Unavailable
+from eitherway.explain import sentences
+from eitherway.find.explained import Cause, Explainer, Short, switches
+from eitherway.findings.from_races import history_of
+from eitherway.judge.sentences import does
+from eitherway.model.finding import Finding, FoundOperation, Ordered
+from eitherway.model.history import History
+from eitherway.model.identity import own_frame
+from eitherway.model.outcome import Outcome
+from eitherway.model.words import Arm, Class
+from eitherway.worlds.threads.branch import outcome_of
+from eitherway.worlds.threads.described import Descriptions
+from eitherway.worlds.threads.run import Ran
+
+Keep = Callable[[Ran], Path]  # puts a run where it can be done again
+
+
+def explained(
+    finding: Finding, ran: Ran, explainer: Explainer, keep: Keep, seconds: float
+) -> Finding:
+    """The finding with why it is so. Raises Unavailable when the run does not come again."""
+    short = explainer.shorten(ran, seconds)
+    before, after = switches(ran.schedule), switches(short.ran.schedule)
+    told = sentences.shortest(before, after, short.runs, whole=short.whole)
+    path = keep(short.ran)
+    shown = replace(
+        finding,
+        evidence=os.fspath(path),
+        replay=f"eitherway replay {path.name}",
+        reason=told,
+        orders=(),
+    )
+    try:
+        cause, tried = explainer.cause(short)
+    except Unavailable as problem:
+        return _and(shown, f"Which pair decides is not known: {problem.message}.")
+    if cause is None:
+        return _and(shown, sentences.undecided(tried))
+    return _with_cause(shown, short, cause, explainer, keep)
+
+
+def _and(finding: Finding, more: str) -> Finding:
+    return replace(finding, reason=f"{finding.reason} {more}")
+
+
+def _with_cause(
+    finding: Finding, short: Short, cause: Cause, explainer: Explainer, keep: Keep
+) -> Finding:
+    met, critical = cause.critical.pair, cause.critical
+    pair = cause.traced.side(met.first), cause.traced.side(met.second)
+    other = explainer.turned_round(short, cause)
+    path = keep(other)
+    return replace(
+        _and(finding, sentences.decided(critical.shown, critical.tried)),
+        klass=Class.SPEC_VIOLATED if short.outcome.fails else Class.OUTPUT_DIFFERS,
+        confidence=replace(
+            finding.confidence, paths=1, schedules=critical.shown, arms=(Arm.FLIP, Arm.CONTROL)
+        ),
+        orders=_orders(
+            pair, short, outcome_of(other), other, (finding.replay, f"eitherway replay {path.name}")
+        ),
+        history=_history(finding, pair, cause),
+    )
+
+
+def _orders(
+    pair: tuple[FoundOperation, FoundOperation],
+    short: Short,
+    outcome: Outcome,
+    other: Ran,
+    replays: tuple[str, str],
+) -> tuple[Ordered, Ordered]:
+    first, second = pair
+    outputs = sentences.differing(_written(short.ran), _written(other))
+    return (
+        Ordered(sentences.order(first, second), does(short.outcome), outputs[0], replays[0]),
+        Ordered(sentences.order(second, first), does(outcome), outputs[1], replays[1]),
+    )
+
+
+def _written(ran: Ran) -> bytes:
+    return ran.out.beginning + ran.err.beginning
+
+
+def _history(
+    finding: Finding, pair: tuple[FoundOperation, FoundOperation], cause: Cause
+) -> History:
+    """Around the two; they are sides of the finding only where it is about them."""
+    met = cause.critical.pair
+    drawn = history_of(
+        cause.traced.trace, (met.first, met.second), Descriptions(cause.traced.events)
+    )
+    own = [(op.op, own_frame(op.stack)) for op in finding.operations]
+    sides = [
+        own.index(key) + 1 if (key := (op.op, own_frame(op.stack))) in own else 0 for op in pair
+    ]
+    if sides in ([1, 2], [2, 1]):
+        moments = tuple(replace(m, side=sides[m.side - 1] if m.side else 0) for m in drawn.moments)
+        return replace(drawn, moments=moments)
+    after = len(finding.operations)
+    moments = tuple(replace(m, side=after + m.side if m.side else 0) for m in drawn.moments)
+    return replace(drawn, moments=moments)

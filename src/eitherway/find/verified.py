@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a finding is still there in a program that was built anew."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from eitherway.errors import Problem
+from eitherway.find.progress import Budget
+from eitherway.find.search import Search, Tell
+from eitherway.model.finding import Finding
+from eitherway.model.identity import own_frame
+from eitherway.recording.read import Recording
+from eitherway.worlds.threads.policies import Turn
+from eitherway.worlds.threads.recorded import schedule_of
+from eitherway.worlds.threads.turns import Turns
+
+
+class Still(StrEnum):
+    """What became of it."""
+
+    THERE = "still there"
+    GONE = "gone"
+    NOT_REACHED = "no longer reached"  # so nothing can be said of it
+
+
+def verify(
+    finding: Finding, search: Search, turns: Iterable[Turn], budget: Budget, tell: Tell
+) -> Still:
+    """First with the turns that its recording has, then in many other ways."""
+    shown = _turns_of(finding)
+    if shown is not None:
+        search.try_turns(shown)
+    if finding.id not in search.progress.findings:
+        search.run(turns, budget, tell)
+    if finding.id in search.progress.findings:
+        return Still.THERE
+    return Still.GONE if missing(finding, search) == () else Still.NOT_REACHED
+
+
+def _turns_of(finding: Finding) -> Turns | None:
+    """What its recording had; that may have been removed to make room."""
+    try:
+        with Recording.open(finding.evidence) as recording:
+            return Turns.of(schedule_of(recording))
+    except Problem:
+        return None
+
+
+def missing(finding: Finding, search: Search) -> tuple[str, ...]:
+    """Functions that it is about and in which the program was not."""
+    named = dict.fromkeys(own_frame(op.stack).function for op in finding.operations)
+    reached = search.functions()
+    return tuple(name for name in named if name and name not in reached)

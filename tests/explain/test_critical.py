@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which pair decides: only one whose both orders were run, and did what is said."""
+
+from collections.abc import Callable
+
+from eitherway.explain.critical import CONTINUATIONS, critical_pair
+from eitherway.model.outcome import Ending, Forced, Outcome
+from eitherway.model.words import Arm
+
+WELL = Outcome(Ending.EXIT)
+CRASH = Outcome(Ending.SIGNAL, 6)
+BLOCKED = Outcome(Ending.EXIT, forced=Forced.BLOCKED)
+STOPPED = Outcome(Ending.BUDGET)
+STUCK = Outcome(Ending.DEADLOCK)
+
+Branch = Callable[[str, Arm, int], Outcome]
+
+
+def crashes(outcome: Outcome) -> bool:
+    return outcome.ending is Ending.SIGNAL
+
+
+def told(flip: Outcome, control: Outcome) -> Branch:
+    return lambda pair, arm, number: flip if arm is Arm.FLIP else control
+
+
+def test_both_orders_tell() -> None:
+    found = critical_pair(["x"], told(WELL, CRASH), crashes)
+    assert found is not None
+    assert (found.pair, found.other, found.shown) == ("x", WELL, CONTINUATIONS)
+
+
+def test_the_control_has_to_crash() -> None:
+    """Or it was not the order of these two."""
+    assert critical_pair(["x"], told(WELL, WELL), crashes) is None
+
+
+def test_an_order_that_cannot_be_had_says_nothing() -> None:
+    for flip in (BLOCKED, STOPPED, CRASH, STUCK):
+        assert critical_pair(["x"], told(flip, CRASH), crashes) is None, flip
+
+
+def test_the_first_that_decides_is_told() -> None:
+    def branch(pair: str, arm: Arm, number: int) -> Outcome:
+        return CRASH if arm is Arm.CONTROL or pair == "no" else WELL
+
+    found = critical_pair(["no", "yes", "too"], branch, crashes)
+    assert found is not None
+    assert found.pair == "yes"
+
+
+def test_one_way_to_go_on_is_enough_and_counted() -> None:
+    def branch(pair: str, arm: Arm, number: int) -> Outcome:
+        return CRASH if arm is Arm.CONTROL and number == 1 else WELL
+
+    found = critical_pair(["x"], branch, crashes)
+    assert found is not None
+    assert (found.continuation, found.shown) == (1, 1)

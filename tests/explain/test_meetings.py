@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs of operations that met, the last first."""
+
+from tests.detect.story import Story
+
+from eitherway.explain.meetings import meetings
+from eitherway.model.words import OpFlag, OpKind
+
+
+def test_accesses_of_two_actors_of_which_one_writes() -> None:
+    story = Story()
+    first = story.writes("one", "x")
+    story.reads("one", "mine")
+    last = story.reads("other", "x")
+    assert list(meetings(story.trace())) == [(first, last)]
+
+
+def test_two_that_only_read_do_not_meet() -> None:
+    story = Story()
+    story.reads("one", "x")
+    story.reads("other", "x")
+    assert list(meetings(story.trace())) == []
+
+
+def test_each_with_the_last_that_it_meets() -> None:
+    story = Story()
+    story.writes("one", "x", at="f:1")
+    again = story.writes("one", "x", at="f:2")
+    read = story.reads("other", "x", at="g:1")
+    write = story.writes("one", "x", at="f:3")
+    assert list(meetings(story.trace())) == [(read, write), (again, read)]
+
+
+def test_each_pair_of_places_once() -> None:
+    story = Story()
+    for _ in range(3):
+        story.writes("one", "x", at="f:1")
+        story.writes("other", "x", at="g:1")
+    assert len(list(meetings(story.trace()))) == 2  # f before g, and g before f
+
+
+def test_bytes_beside_each_other_do_not_meet() -> None:
+    story = Story()
+    story.does("one", OpKind.STORE, "x", part=(0, 4))
+    story.does("other", OpKind.STORE, "x", part=(4, 8))
+    low = story.does("one", OpKind.STORE, "y", part=(0, 4))
+    high = story.does("other", OpKind.LOAD, "y", part=(3, 8))
+    assert list(meetings(story.trace())) == [(low, high)]
+
+
+def test_locks_meet_where_they_are_taken() -> None:
+    story = Story()
+    first = story.takes("one", "lock")
+    story.gives("one", "lock")
+    story.takes("third", "lock", flags=OpFlag.TRY | OpFlag.FAILED)
+    last = story.takes("other", "lock")
+    assert list(meetings(story.trace())) == [(first, last)]
+
+
+def test_two_readers_of_a_lock_do_not() -> None:
+    story = Story()
+    story.takes("one", "lock", flags=OpFlag.SHARED)
+    reader = story.takes("other", "lock", flags=OpFlag.SHARED)
+    writer = story.takes("third", "lock")
+    assert list(meetings(story.trace())) == [(reader, writer)]

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sentences on causes, and of two outputs the part that differs."""
+
+from eitherway.explain.sentences import differing, order, shortest, undecided
+from eitherway.model.finding import FoundOperation, Frame
+
+
+def test_from_a_little_before_the_first_line_that_differs() -> None:
+    same = "".join(f"line {n}\n" for n in range(50)).encode()
+    one, other = differing(same + b"good\n", same + b"bad\nworse\n")
+    assert one.splitlines() == ["line 47", "line 48", "line 49", "good"]
+    assert other.splitlines() == ["line 47", "line 48", "line 49", "bad", "worse"]
+
+
+def test_output_that_is_no_text_is_shown_as_far_as_it_can_be() -> None:
+    one, other = differing(b"\xff\n", b"")
+    assert (one, other) == ("\ufffd", "")
+
+
+def test_long_output_and_long_lines_are_cut() -> None:
+    one, _ = differing(b"x" * 10_000 + b"\n" + b"y\n" * 100, b"")
+    lines = one.splitlines()
+    assert len(lines[0]) == 500
+    assert len(lines) == 12
+
+
+def test_who_comes_before_whom() -> None:
+    write = FoundOperation(
+        "thread T1", "write of size 4", "global", "x", (Frame("f", "/a/b.c", 7),), value="3"
+    )
+    free = FoundOperation("main thread", "free", "heap block of 8 bytes")
+    assert order(write, free) == (
+        "the write of size 4 (3) of global 'x' by thread T1 at b.c:7 comes before the free of heap "
+        "block of 8 bytes by main thread"
+    )
+
+
+def test_how_short_it_became() -> None:
+    assert shortest(9, 3, 14, whole=True).startswith("Of 9 switches between threads, 3 are enough")
+    assert "no more time" in shortest(900, 30, 1, whole=False)
+    assert shortest(1, 1, 1, whole=True).startswith("All 1 switch")
+    assert undecided(0) != undecided(2)
