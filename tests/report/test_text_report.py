@@ -149,7 +149,7 @@ def test_three_operations_are_told_in_the_order_seen() -> None:
 
 @pytest.mark.parametrize("kind", Kind)
 def test_every_kind_has_a_title(kind: Kind) -> None:
-    text = text_of(replace(EMPTY, kind=kind))
+    text = text_of(replace(EMPTY, kind=kind, operations=(FoundOperation("main thread", "lock"),)))
     assert f"WARNING: EitherWay: {TITLES[kind]}\n" in text
 
 
