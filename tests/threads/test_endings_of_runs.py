@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import cast
 
 import pytest
 
@@ -21,7 +22,7 @@ from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.ready import parse
 from eitherway.worlds.threads.run import Ran, run
 from eitherway.worlds.threads.server import Server
-from eitherway.worlds.threads.target import STOP, Target
+from eitherway.worlds.threads.target import STOP, Target, send
 
 Program = Callable[[str], str]
 BEGUN = parse("output:begun")
@@ -152,6 +153,27 @@ def test_a_survey_goes_on_behind_a_run_that_does_not_end(program: Program) -> No
             rows = explorer.survey(range(5, 8))
     assert rows["seed"].tolist() == [5, 6, 7]
     assert rows["stopped"].tolist() == [1, 1, 1]
+
+
+class _Going:
+    """A run that ends while it is being asked about."""
+
+    def __init__(self) -> None:
+        self._numbers = iter([os.getpid()])
+
+    @property
+    def process(self) -> int:
+        return next(self._numbers, 0)
+
+
+def test_a_signal_for_a_run_that_goes_reaches_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the kernel, 0 is every process of our group."""
+    sent: list[int] = []
+    monkeypatch.setattr(os, "kill", lambda process, _number: sent.append(process))
+    going = cast(Target, _Going())
+    send(going, STOP)
+    send(going, STOP)
+    assert sent == [os.getpid()]
 
 
 class _Interrupting:

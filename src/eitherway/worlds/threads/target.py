@@ -59,9 +59,10 @@ class Target(Progress, Protocol):
 
 def send(target: Target, number: int) -> None:
     """Send it a signal; nothing when it is gone."""
-    if target.process:
+    process = target.process  # asked once: it may go meanwhile, and 0 is everybody around us
+    if process:
         with suppress(ProcessLookupError):
-            os.kill(target.process, number)
+            os.kill(process, number)
 
 
 class Started(Closing):
