@@ -34,6 +34,7 @@ static void let_through(struct thread *thread) {
     bool skipped = ordered && call_waits_for_time(thread); // nobody else can go: time goes on
     if (skipped)
         stop_skip(thread->id, 0);
+    thread_goes(thread);
     stop_go(thread->id, true, 0);
 }
 

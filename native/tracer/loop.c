@@ -14,6 +14,7 @@
 
 enum event { MADE = 1, RUNS = 2, ENDED = 3, SIGNALLED = 4 };
 enum { COMMAND_LINE_MAX = 1 << 16, QUICK_LOOKS = 40, DEFERRED_MAX = 1024 };
+enum { COMPUTES = 12 }; // times the patience: for one that computes and makes no call
 enum { LOOK_AT_ONCE = 25, LOOK_AGAIN = 2000, LOOK_LATER = 50000 }; // microseconds
 
 static uint64_t ticks;
@@ -38,6 +39,7 @@ static void log_of(const struct thread *thread, enum event kind, uint32_t other,
 }
 
 static void go_on(struct thread *thread, int signal) {
+    thread_goes(thread);
     stop_go(thread->id, thread->where == IN_CALL, signal);
 }
 
@@ -231,13 +233,13 @@ static double now(void) {
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-// Something has stopped, or so much time went by.
-static void nap(long microseconds) {
+// True: something has stopped. False: so much time went by.
+static bool nap(long microseconds) {
     sigset_t child;
     struct timespec time = {microseconds / 1000000, microseconds % 1000000 * 1000};
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    sigtimedwait(&child, NULL, &time);
+    return sigtimedwait(&child, NULL, &time) > 0;
 }
 
 enum rest { ALL_REST, ONE_MAY_SLEEP, ONE_RUNS };
@@ -245,9 +247,16 @@ enum rest { ALL_REST, ONE_MAY_SLEEP, ONE_RUNS };
 static void consider_rest(struct thread *thread, void *context) {
     enum rest *rest = context;
     bool stopped = thread->where == HELD || thread->suspended;
-    if (*rest == ONE_RUNS || (stopped && !thread->waiting) || thread_sleeps(thread))
+    if (*rest == ONE_RUNS || (stopped && !thread->waiting))
+        return;
+    if (!thread->moves && thread_sleeps(thread))
         return;
     *rest = thread->where == IN_CALL && call_may_wait(thread) ? ONE_MAY_SLEEP : ONE_RUNS;
+}
+
+static void not_for_sure(struct thread *thread, void *context) {
+    (void)context;
+    thread->moves = false;
 }
 
 // Whether all are held, or sleep until somebody does something; if not, whether one may be about
@@ -281,7 +290,8 @@ static enum look look_ordered(pid_t *id, int *status, double until) {
         if (now() > until)
             return NOTHING;
         // A stop ends the nap; that one falls asleep does not.
-        nap(rest == ONE_RUNS || looks > QUICK_LOOKS ? LOOK_AGAIN : looks * LOOK_AT_ONCE);
+        if (!nap(rest == ONE_RUNS || looks > QUICK_LOOKS ? LOOK_AGAIN : looks * LOOK_AT_ONCE))
+            threads_each(not_for_sure, NULL);
     }
 }
 
@@ -314,10 +324,17 @@ static void end_all(const char *why) {
     end_note_number("left", left);
 }
 
+// All sleep, or one computes and computes: what becomes of that nobody can know.
+static const char *why_it_ends(enum look found) {
+    if (found == NOTHING)
+        return "endless";
+    return first_ended ? "left_behind" : "hangs";
+}
+
 int loop_run(pid_t command, double patience) {
     first = command;
     thread_get(command)->known = true;
-    double until = now() + patience;
+    double until = now() + patience, most = now() + COMPUTES * patience;
     bool ending = false;
     for (;;) {
         pid_t id;
@@ -328,13 +345,16 @@ int loop_run(pid_t command, double patience) {
             return first_status;
         if (found == STOPPED) {
             until = now() + patience;
+            most = now() + COMPUTES * patience;
             take(id, status);
         } else if (found == AT_REST && ordered && gate_next()) {
             until = now() + patience;
         } else if (found == AT_REST && !first_ended && now() < until) {
             nap(LOOK_AGAIN); // all sleep: time or the outside may wake one
+        } else if (found == NOTHING && !ending && now() < most) {
+            until = now() + patience; // it computes
         } else if (!ending) {
-            end_all(first_ended ? "left_behind" : "hangs");
+            end_all(why_it_ends(found));
             ending = true;
         } else {
             return first_status;

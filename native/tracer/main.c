@@ -17,7 +17,7 @@ static const char usage[] = "usage: eitherway-tracer --into FD [OPTIONS] -- COMM
                             "  --ordered           one call at a time, by priorities\n"
                             "  --seed N            of the priorities\n"
                             "  --plan FD           turns that come first\n"
-                            "  --patience SECONDS  without any call, until it is taken to hang\n";
+                            "  --patience SECONDS  of sleep of all, until they are taken to hang\n";
 
 static const struct option table[] = {
     {"into", required_argument, NULL, 'i'},

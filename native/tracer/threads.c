@@ -102,7 +102,15 @@ static bool is_off_processor(const struct thread *thread) {
     return length > 0 && memcmp(line, "running", (size_t)(length < 7 ? length : 7)) != 0;
 }
 
-bool thread_sleeps(const struct thread *thread) {
+void thread_goes(struct thread *thread) {
+    thread->moves = thread->where != IN_CALL || !call_may_wait(thread);
+    thread->slept = false;
+}
+
+bool thread_sleeps(struct thread *thread) {
+    if (thread->slept) // the same sleep, unless it was woken
+        return thread->slept = is_off_processor(thread);
     char state = state_of(thread);
-    return (state == 'S' || (state == 'D' && thread->lends)) && is_off_processor(thread);
+    bool asleep = state == 'S' || (state == 'D' && thread->lends);
+    return thread->slept = asleep && is_off_processor(thread);
 }

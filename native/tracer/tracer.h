@@ -45,6 +45,8 @@ struct thread {
     bool waiting;      // stopped until it is known
     bool suspended;    // by a signal that stops processes
     bool lends;        // its memory to a child: a vfork is under way
+    bool moves;        // was let go, and will stop by itself unless nothing is heard of it for long
+    bool slept;        // when it was last looked at, since it was let go
     bool began;        // the command runs: what comes before is ours
     int stat, syscall; // of its directory in /proc, or -1
     uint32_t index;
@@ -65,7 +67,7 @@ struct options {
     int facts;       // what the recording is to say of its beginnings, or -1
     uint64_t seed;   // of priorities, behind the plan
     bool ordered;    // one call at a time, chosen when all have come to rest; else as they come
-    double patience; // seconds without a stop until it is taken to hang
+    double patience; // seconds of sleep of all, until they are taken to hang
     char **command;
 };
 
@@ -77,8 +79,10 @@ void thread_gone(struct thread *thread);
 size_t thread_count(void);
 // Calls it for each.
 void threads_each(void (*visit)(struct thread *thread, void *context), void *context);
+// It goes on: to its next stop, or into a call in which it may sleep.
+void thread_goes(struct thread *thread);
 // Sleeps in the kernel, until something wakes it. One that is gone does not.
-bool thread_sleeps(const struct thread *thread);
+bool thread_sleeps(struct thread *thread);
 
 // ---- memory.c: of a stopped thread. Bytes, or -1.
 

@@ -42,12 +42,18 @@ def launch(work: Path, *command: str, stdin: bytes = b"") -> Launch:
     return Launch(command, str(work), environment, stdin)
 
 
-def ran(box: Sandbox, work: Path, *command: str, seed: int | None = 0, stdin: bytes = b"") -> Ran:
+def ran(
+    box: Sandbox,
+    work: Path,
+    *command: str,
+    seed: int | None = 0,
+    stdin: bytes = b"",
+    patience: int = PATIENCE,
+) -> Ran:
     """One run; its log is read and forgotten."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as into:
-        return run(
-            launch(work, *command, stdin=stdin), box, Path(into), seed=seed, patience=PATIENCE
-        )
+        started = launch(work, *command, stdin=stdin)
+        return run(started, box, Path(into), seed=seed, patience=patience)
 
 
 def calls(log: Log, name: str | None = None) -> list[Call]:

@@ -39,7 +39,9 @@ def eitherway(work: Path, *words: str, contained: bool = False) -> Done:
 
 def test_check_names_the_file_and_both_ends(work: Path) -> None:
     (work / "two.sh").write_text(LOST_UPDATE, encoding="ascii")
-    done = eitherway(work, "check", "--json", "found.json", "--", "sh", "two.sh")
+    done = eitherway(
+        work, "check", "--seconds", "120", "--json", "found.json", "--", "sh", "two.sh"
+    )
     assert done.returncode == 1, done.stderr
     assert "the processes of sh" in done.stderr
     assert f"{work}/count is '2\\n'; in the other order file {work}/count is '1\\n'" in done.stdout
@@ -57,7 +59,7 @@ def test_what_make_lacks_is_told_as_a_line_that_mends_it(work: Path) -> None:
     makefile = work / "Makefile"
     rules = "all: d/a d/b\nd/a: d\n\techo a > d/a\nd:\n\tmkdir d\nd/b:\n\techo b > d/b\n"
     makefile.write_text(rules, encoding="ascii")
-    done = eitherway(work, "check", "--", "make", "-j2")
+    done = eitherway(work, "check", "--seconds", "120", "--", "make", "-j2")
     assert done.returncode == 1, done.stderr
     assert "This line in Makefile puts them in order: d/b: | d\n" in done.stdout
     makefile.write_text(f"{rules}d/b: | d\n", encoding="ascii")

@@ -62,6 +62,7 @@ _ENDING = shape.partial(
     status=_NUMBER,
     left_plan=shape.some_text,
     hangs=shape.some_text,
+    endless=shape.some_text,
     left_behind=shape.some_text,
     left=_NUMBER,
 )
@@ -77,7 +78,8 @@ class Ending:
     turns: int  # of the plan that were followed
     status: int  # of the command, as wait tells it
     left_plan: str = ""  # where, when the plan could not be followed to its end
-    hangs: str = ""
+    hangs: str = ""  # all slept, and nothing woke one
+    endless: str = ""  # one computed for too long
     left_behind: str = ""
     left: int = 0  # processes that had to be ended
 

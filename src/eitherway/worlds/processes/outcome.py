@@ -39,6 +39,8 @@ def outcome_of(ran: Ran, box: Sandbox) -> Outcome:
 def _ending(log: Log) -> tuple[Ending, int]:
     if log.ending.hangs:
         return Ending.HANG, 0
+    if log.ending.endless:
+        return Ending.BUDGET, 0
     status = log.ending.status
     if os.WIFSIGNALED(status):
         return Ending.SIGNAL, os.WTERMSIG(status)

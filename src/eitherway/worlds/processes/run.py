@@ -20,7 +20,7 @@ from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.target import Sink, Started
 
 TRACER = "bin/eitherway-tracer"
-PATIENCE = 5  # seconds without any call, until a branch is taken to hang
+PATIENCE = 5  # seconds of sleep of all processes, until a branch is taken to hang
 _REFUSED = 69  # of the tracer: this machine cannot
 
 

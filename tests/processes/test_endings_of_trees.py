@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How trees end: by themselves, by signals, asleep for ever, or with something left behind."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from tests.processes.harness import calls, ran
+
+from eitherway.model.outcome import Ending
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.outcome import outcome_of
+
+
+def test_a_tree_that_sleeps_for_ever_hangs(box: Sandbox, work: Path) -> None:
+    done = ran(box, work, "sh", "-c", "mkfifo p; cat p", patience=1)
+    assert outcome_of(done, box).ending is Ending.HANG
+
+
+def test_what_is_left_behind_is_ended_and_counted(box: Sandbox, work: Path) -> None:
+    done = ran(box, work, "sh", "-c", "mkfifo p; cat p & exit 4")
+    assert os.waitstatus_to_exitcode(done.log.ending.status) == 4
+    assert done.log.ending.left == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGSEGV])
+def test_signals_are_told(box: Sandbox, work: Path, number: int) -> None:
+    done = ran(box, work, "sh", "-c", f"sh -c 'kill -{int(number)} $$'; kill -{int(number)} $$")
+    outcome = outcome_of(done, box)
+    assert (outcome.ending, outcome.code) == (Ending.SIGNAL, number)
+    assert bool(outcome.complaints) == (number == signal.SIGSEGV)
+
+
+def test_sleeping_takes_no_time_and_younger_sleepers_wake_later(box: Sandbox, work: Path) -> None:
+    done = ran(box, work, "sh", "-c", "(sleep 1000; echo a) & (sleep 1000; echo b) & wait")
+    assert sorted(done.out.beginning.split()) == [b"a", b"b"]
+
+
+def test_standard_input_is_the_same_for_all(box: Sandbox, work: Path) -> None:
+    done = ran(box, work, "sh", "-c", "read a; read b; echo $b $a", stdin=b"1\n2\n")
+    assert done.out.beginning == b"2 1\n"
+
+
+def test_processes_have_the_same_numbers_every_time(box: Sandbox, work: Path) -> None:
+    runs = []
+    for _ in range(2):
+        box.reset()
+        done = ran(box, work, "sh", "-c", "for i in 1 2 3; do sh -c 'echo $$' & done; wait")
+        runs.append((done.out.beginning, [call.name for call in calls(done.log)]))
+    assert runs[0] == runs[1]
+
+
+def test_as_they_come_is_recorded_too(box: Sandbox, work: Path) -> None:
+    done = ran(box, work, "sh", "-c", "echo a | cat; (echo b) & wait", seed=None)
+    assert sorted(done.out.beginning.split()) == [b"a", b"b"]
+    assert done.log.ending.status == 0
