@@ -17,7 +17,17 @@ from eitherway.worlds.threads.server import Server
 Program = Callable[[str], str]
 
 # Chi-square values that chance exceeds once in a thousand times, by degrees of freedom.
-CRITICAL = {1: 10.83, 2: 13.82, 3: 16.27, 4: 18.47, 5: 20.52, 6: 22.46, 9: 27.88, 14: 36.12}
+CRITICAL = {
+    1: 10.83,
+    2: 13.82,
+    3: 16.27,
+    4: 18.47,
+    5: 20.52,
+    6: 22.46,
+    9: 27.88,
+    11: 31.26,
+    14: 36.12,
+}
 
 
 def hash_of(text: str) -> int:
@@ -154,6 +164,21 @@ def test_pos_samples_as_its_model_does(
     with served(program("small_spaces"), name, str(first), str(second)) as server:
         seen = outcomes(server, texts, range(3000), "pos")
     assert chi_square(seen, expected) < CRITICAL[len(texts) - 1]
+
+
+def held_back(server: Server, count: int, scheduler: str) -> float:
+    """How often the second thread's only operation comes behind all of the first one's."""
+    texts = orders(count, 1)
+    runs = 2000
+    return outcomes(server, texts, range(runs), scheduler)["a" * count + "b0\n"] / runs
+
+
+def test_pos_holds_an_operation_back_behind_many_others(program: Program) -> None:
+    """Alone the beginning of its thread is, by 1 in 10: there is a point before each of eight."""
+    with served(program("small_spaces"), "apart", "8", "1") as server:
+        assert held_back(server, 8, "pos") >= 1 / 10
+    with served(program("small_spaces"), "atomics", "8", "1") as server:
+        assert held_back(server, 8, "random-walk") < 1 / 20
 
 
 def test_what_conflicts_makes_a_difference_to_pos() -> None:

@@ -2,8 +2,9 @@
 // Partial order sampling: each operation has a random priority, drawn when its thread comes to it
 // and again when another one that it conflicts with happens; the highest goes first.
 //
-// So two operations that conflict come in either order with the same chance, whatever else their
-// threads do: see Yuan et al., CAV 2018.
+// So of two that conflict, when both threads have come to them, either is first with the same
+// chance; and one is held back behind n others that it does not conflict with by a chance of 1/(n +
+// 1), where a random walk has one of 2^-n: see Yuan et al., CAV 2018.
 #include "../patience.h"
 #include "policy.h"
 
