@@ -4,6 +4,7 @@
 // C++ destructors and C cleanup handlers compiled with -fexceptions run as landing pads of a forced
 // unwind. Handlers of plain C stand in a list of jump buffers: the unwind ends at the frame of the
 // first, which runs its handler and asks for the next.
+#include "channels.h"
 #include "threads.h"
 
 #include <dlfcn.h>
@@ -155,8 +156,10 @@ bool ew_cancel_is_due(const struct ew_thread *thread) {
 }
 
 void ew_testcancel(void) {
-    if (UNLIKELY(ew_self && ew_cancel_is_due(ew_self)))
-        leave(PTHREAD_CANCELED);
+    if (LIKELY(!ew_self || !ew_cancel_is_due(ew_self)))
+        return;
+    ew_common_took(EW_CANCELLATIONS, PC);
+    leave(PTHREAD_CANCELED);
 }
 
 void ew_cancel_if_anywhere(void) {
@@ -202,6 +205,7 @@ EW_EXPORT int pthread_cancel(pthread_t handle) {
     if (thread->state == EW_ENDED)
         return 0;
     load_unwinder();
+    ew_common_put(EW_CANCELLATIONS, PC);
     thread->life.cancelled = true;
     if (thread == ew_self) {
         ew_cancel_if_anywhere();

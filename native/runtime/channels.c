@@ -7,7 +7,7 @@
 // Never touched: their addresses stand for channels, and their names are for people to read.
 #define CHANNELS (1u << 20)
 EW_LARGE static char channels[CHANNELS], signals[SIGNALS + 1], message_queues, semaphore_sets,
-    file_locks;
+    file_locks, cancellations;
 
 static const void *channel_at(int descriptor) {
     uint32_t number = ew_channel_of(descriptor);
@@ -36,7 +36,8 @@ void ew_signal_taken(int number, const void *pc) {
 }
 
 static const void *common_at(enum ew_common what) {
-    static const void *const all[] = {&message_queues, &semaphore_sets, &file_locks};
+    static const void *const all[] = {&message_queues, &semaphore_sets, &file_locks,
+                                      &cancellations};
     return all[what];
 }
 

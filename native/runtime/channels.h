@@ -3,8 +3,9 @@
 // takes it knows all that was done before it was put there.
 //
 // A pipe, a socket pair, an eventfd and an epoll instance are each a channel of its own; all
-// message queues are one, and so are all semaphores of System V and all locks of files. Signals
-// have one for each number. What goes through other sockets and through files orders nothing.
+// message queues are one, and so are all semaphores of System V, all locks of files and all
+// cancellations. Signals have one for each number, and who sets a timer sends its signal. What goes
+// through other sockets and through files orders nothing.
 #ifndef EITHERWAY_CHANNELS_H
 #define EITHERWAY_CHANNELS_H
 
@@ -19,7 +20,7 @@ void ew_channel_took(int descriptor, const void *pc);
 void ew_signal_sent(int number, const void *pc);
 void ew_signal_taken(int number, const void *pc);
 
-enum ew_common { EW_MESSAGE_QUEUES, EW_SEMAPHORE_SETS, EW_FILE_LOCKS };
+enum ew_common { EW_MESSAGE_QUEUES, EW_SEMAPHORE_SETS, EW_FILE_LOCKS, EW_CANCELLATIONS };
 void ew_common_put(enum ew_common what, const void *pc);
 void ew_common_took(enum ew_common what, const void *pc);
 

@@ -84,11 +84,8 @@ static uint32_t take_slot(const struct ew_vector *creator) {
 static void give_slot(uint32_t slot, uint32_t last) {
     if (free_count == free_room) {
         uint32_t room = free_room ? free_room * 2 : 512;
-        struct free_slot *more = ew_pages(room * sizeof *more);
-        memcpy(more, free_slots, free_count * sizeof *more);
-        if (free_slots)
-            raw3(SYS_munmap, (long)free_slots, (long)(free_room * sizeof *more), 0);
-        free_slots = more;
+        free_slots =
+            ew_more_pages(free_slots, free_room * sizeof *free_slots, room * sizeof *free_slots);
         free_room = room;
     }
     free_slots[free_count++] = (struct free_slot){slot, last};

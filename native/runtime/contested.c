@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guide.h"
+#include "marks.h"
 #include "past.h"
 #include "places.h"
 #include "sets.h"
 #include "splits.h"
 
-// Which lines of memory may hold some: of what is touched, most do not.
+// Which lines of memory may hold some.
 #define LINE 64u
-#define LINES (1u << 16)
-EW_LARGE static uint64_t lines[LINES / 64];
-
-static uint32_t line_of(uintptr_t address) {
-    return (uint32_t)(address / LINE * 0x9E3779B97F4A7C15u >> 48);
-}
-
-static bool may_hold_contested(uintptr_t address) {
-    uint32_t line = line_of(address);
-    return lines[line / 64] >> line % 64 & 1;
-}
+EW_LARGE static struct ew_marks lines;
 
 static bool is_contested(const struct ew_cell *cell) {
     return cell->write & EW_SET && !ew_is_split(cell->write) && cell->write != EW_NOBODY &&
@@ -57,7 +48,7 @@ static void let_pass(const struct ew_access *access) {
 static bool touches_contested(const struct ew_access *access) {
     uintptr_t end = access->address + access->size;
     for (uintptr_t at = access->address & ~3ul; at < end; at += 4)
-        if (!may_hold_contested(at))
+        if (!ew_is_marked(&lines, at / LINE))
             at |= LINE - 4;
         else if (is_contested(ew_cell_at(at)))
             return true;
@@ -116,8 +107,7 @@ EW_COLD void ew_contest(const struct ew_access *access, bool raced) {
         return;
     ew_places_any = true;
     for (uintptr_t at = access->address & ~3ul; at < access->address + access->size; at += 4) {
-        uint32_t line = line_of(at);
-        lines[line / 64] |= 1ul << line % 64;
+        ew_mark(&lines, at / LINE);
         contest(ew_cell_at(at), raced);
     }
 }

@@ -77,12 +77,7 @@ static void forget_oldest(void) {
 
 static void grow(void) {
     uint32_t room = made_room ? made_room * 2 : 512;
-    struct target *more = ew_pages(room * sizeof *more);
-    for (uint32_t i = 0; i < made_count; i++)
-        more[i] = made[i];
-    if (made)
-        raw3(SYS_munmap, (long)made, (long)(made_room * sizeof *made), 0);
-    made = more;
+    made = ew_more_pages(made, made_room * sizeof *made, room * sizeof *made);
     made_room = room;
 }
 

@@ -43,11 +43,7 @@ static unsigned long long loaded, gone; // libraries, when the blocks were last 
 static void add_block(struct block block) {
     if (block_count == block_room) {
         size_t room = block_room ? block_room * 2 : 64;
-        struct block *more = ew_pages(room * sizeof *more);
-        memcpy(more, blocks, block_count * sizeof *blocks);
-        if (blocks)
-            raw3(SYS_munmap, (long)blocks, (long)(block_room * sizeof *blocks), 0);
-        blocks = more;
+        blocks = ew_more_pages(blocks, block_room * sizeof *blocks, room * sizeof *blocks);
         block_room = room;
     }
     blocks[block_count++] = block;

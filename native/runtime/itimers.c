@@ -2,6 +2,7 @@
 // alarm, ualarm and setitimer: the three timers that every process has.
 //
 // ITIMER_VIRTUAL and ITIMER_PROF count the time in which threads run, which is virtual too.
+#include "channels.h"
 #include "signals.h"
 #include "timers.h"
 
@@ -70,6 +71,7 @@ EW_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *new,
     int64_t value = new ? nanoseconds(&new->it_value) : 0; // `old` may be the same
     int64_t interval = new ? nanoseconds(&new->it_interval) : 0;
     ew_point(EW_WHY_SYNC);
+    ew_signal_sent(itimers[which].signal, PC);
     if (old)
         show(timer, old);
     ew_timer_arm(timer, value ? ew_timer_now(timer) + value : EW_NEVER, interval);

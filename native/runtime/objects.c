@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "objects.h"
+#include "marks.h"
 #include "runtime.h"
 
 static struct ew_sync_object *objects; // a table that grows
@@ -7,12 +8,7 @@ static uint32_t object_count, object_bits;
 
 // Which lines of memory may hold some: most blocks that are given back hold none.
 #define LINE 64
-#define LINES (1u << 16)
-static uint64_t lines[LINES / 64];
-
-static uint32_t line_of(uintptr_t address) {
-    return (uint32_t)(address / LINE * 0x9E3779B97F4A7C15u >> 48);
-}
+static struct ew_marks lines;
 
 static struct ew_sync_object *place_of(struct ew_sync_object *table, unsigned bits,
                                        uintptr_t address) {
@@ -39,8 +35,7 @@ struct ew_sync_object *ew_object_at(const void *address) {
         grow();
     struct ew_sync_object *object = place_of(objects, object_bits, (uintptr_t)address);
     if (!object->address) {
-        uint32_t line = line_of((uintptr_t)address);
-        lines[line / 64] |= 1ul << line % 64;
+        ew_mark(&lines, (uintptr_t)address / LINE);
         object->address = (uintptr_t)address;
         object_count++;
     }
@@ -68,8 +63,7 @@ static bool end(struct ew_sync_object *object) {
 
 static bool end_line(uintptr_t from, uintptr_t to) {
     bool any = false;
-    uint32_t line = line_of(from);
-    if (!(lines[line / 64] & 1ul << line % 64))
+    if (!ew_is_marked(&lines, from / LINE))
         return false;
     for (; from < to; from++) {
         struct ew_sync_object *object = ew_object_if_any((const void *)from);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pairs.h"
 #include "guide.h"
+#include "hashes.h"
 
 bool ew_pairs_wanted;
 
@@ -15,18 +16,12 @@ EW_LARGE static struct last {
 
 extern char __executable_start[] __attribute__((weak, visibility("hidden")));
 
-static uint64_t mix(uint64_t word) { // splitmix64
-    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9u;
-    word = (word ^ (word >> 27)) * 0x94D049BB133111EBu;
-    return word ^ (word >> 31);
-}
-
 // Of two operations at one site, which thread's comes first is their order.
 static void note(const struct last *one, const struct last *other) {
     uintptr_t low = one->site < other->site ? one->site : other->site;
     uintptr_t high = one->site ^ other->site ^ low;
     bool forward = low == high ? one->thread < other->thread : one->site == low;
-    ew_guide_pair(mix(low + mix(high)), forward ? 1 : 2);
+    ew_guide_pair(ew_splitmix(low + ew_splitmix(high)), forward ? 1 : 2);
 }
 
 void ew_pair_note(const void *object, const void *pc, bool changes) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 uint64_t ew_past_inside[256];
+EW_LARGE struct ew_marks ew_past_marks;
 uint32_t *ew_past_kept, ew_past_count;
 #define KEPT_MAX (1u << 22)
 
@@ -52,25 +53,6 @@ void ew_past_settle(uint32_t *side) {
     ew_past_drop(old);
 }
 
-// Regions that are far apart may share a mark: then something is looked for in vain, or lost.
-#define MARKS (1u << 16)
-EW_LARGE static uint64_t marks[MARKS / 64];
-
-void ew_past_mark(const struct ew_cell *cell) {
-    uintptr_t region = (uintptr_t)cell / EW_REGION % MARKS;
-    marks[region / 64] |= 1ul << region % 64;
-}
-
-bool ew_past_is_marked(uintptr_t region) {
-    region = region / EW_REGION % MARKS;
-    return marks[region / 64] >> region % 64 & 1;
-}
-
-void ew_past_unmark(uintptr_t region) {
-    region = region / EW_REGION % MARKS;
-    marks[region / 64] &= ~(1ul << region % 64);
-}
-
 void ew_past_start(void) {
     ew_past_kept = ew_pages(KEPT_MAX * sizeof *ew_past_kept);
     ew_sets_start();
@@ -80,7 +62,7 @@ void ew_past_start(void) {
 
 void ew_past_forget(void) {
     memset(ew_past_inside, 0, sizeof ew_past_inside);
-    memset(marks, 0, sizeof marks);
+    memset(&ew_past_marks, 0, sizeof ew_past_marks);
     ew_sets_forget();
     ew_readers_forget();
     ew_splits_forget();

@@ -3,6 +3,7 @@
 #ifndef EITHERWAY_PAST_H
 #define EITHERWAY_PAST_H
 
+#include "marks.h"
 #include "shadow.h"
 
 struct ew_past {
@@ -33,9 +34,11 @@ EW_DATA uint64_t ew_past_inside[256];
 // Which regions of the shadow may hold cells that have something for themselves alone, to be given
 // back with them: bytes, or readers.
 #define EW_REGION (1ul << 17)
-void ew_past_mark(const struct ew_cell *cell);
-bool ew_past_is_marked(uintptr_t region);
-void ew_past_unmark(uintptr_t region);
+EW_DATA struct ew_marks ew_past_marks; // by region
+
+static inline void ew_past_mark(const struct ew_cell *cell) {
+    ew_mark(&ew_past_marks, (uintptr_t)cell / EW_REGION);
+}
 
 void ew_past_start(void);
 void ew_past_forget(void);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // timer_create and its kin.
+#include "channels.h"
 #include "signals.h"
 #include "sync.h"
 #include "timers.h"
@@ -178,6 +179,8 @@ EW_EXPORT int timer_settime(timer_t handle, int flags, const struct itimerspec *
         ew_timer_show(&timer->timer, old);
     if (UNLIKELY(ew_watched) && timer->notify == SIGEV_THREAD)
         ew_tell(EW_OP_WAKE, EW_FLAG_CUMULATIVE, timer, 1, PC);
+    else
+        ew_signal_sent(timer->signal, PC);
     timer->overrun = 0;
     ew_timer_set(&timer->timer, timer->clock, flags & TIMER_ABSTIME, new);
     ew_timers_set();

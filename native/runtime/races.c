@@ -66,16 +66,19 @@ static bool is_new(struct key key, uintptr_t address) {
 
 // --- rows
 
+extern char __executable_start[] __attribute__((weak, visibility("hidden")));
+
 // In memory that others see, or only here; NULL: there is no more room.
 static struct ew_found_row *fresh_row(void) {
     static struct ew_found_row own;
-    if (!ew_bare)
-        return ew_family_row();
     own = (struct ew_found_row){0};
-    return &own;
+    struct ew_found_row *row = ew_bare ? &own : ew_family_row();
+    if (row) {
+        row->step = ew_step_number();
+        row->module = (uintptr_t)__executable_start;
+    }
+    return row;
 }
-
-extern char __executable_start[] __attribute__((weak, visibility("hidden")));
 
 static void tell(const struct ew_access *access, unsigned kind, uint32_t past_thread,
                  uint32_t past_segment, unsigned past_op) {
@@ -88,10 +91,8 @@ static void tell(const struct ew_access *access, unsigned kind, uint32_t past_th
     struct ew_found_row *row = fresh_row();
     if (!row)
         return;
-    row->step = ew_step_number();
     row->address = access->address;
     row->pc = access->pc;
-    row->module = (uintptr_t)__executable_start;
     row->size = access->size > UINT32_MAX ? UINT32_MAX : (uint32_t)access->size;
     row->thread = ew_self->id;
     row->past_thread = past_thread;
@@ -120,10 +121,8 @@ void ew_deadlocked(const struct ew_thread *waiting) {
     struct ew_found_row *row = fresh_row();
     if (!row)
         return;
-    row->step = ew_step_number();
     row->address = (uintptr_t)waiting->wants.object;
     row->pc = (uintptr_t)waiting->wants.pc;
-    row->module = (uintptr_t)__executable_start;
     row->thread = waiting->id;
     row->op = (uint8_t)waiting->wants.op;
     row->kind = EW_FOUND_DEADLOCK;
@@ -135,8 +134,6 @@ void ew_hung(void) {
     struct ew_found_row *row = fresh_row();
     if (!row)
         return;
-    row->step = ew_step_number();
-    row->module = (uintptr_t)__executable_start;
     row->thread = ew_self->id;
     row->kind = EW_FOUND_HANG;
 }

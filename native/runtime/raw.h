@@ -58,6 +58,7 @@ void ew_report(const char *function, const char *what);
 // Private zeroed pages that cost nothing until touched. Never returns NULL. They lie apart, so that
 // the program's own addresses do not depend on whether it is traced or races are looked for.
 void *ew_pages(size_t bytes);
-void *ew_shared_pages(size_t bytes); // the same, with those that are forked
+void *ew_shared_pages(size_t bytes);                      // the same, with those that are forked
+void *ew_more_pages(void *old, size_t had, size_t bytes); // instead of those, with what is in them
 
 #endif

@@ -45,11 +45,11 @@ static void fill(uintptr_t address, size_t size, struct ew_cell value) {
 
 // Of what lies in this part of a region.
 static void give_back(uintptr_t from, uintptr_t to) {
-    if (!ew_past_is_marked(from))
+    if (!ew_is_marked(&ew_past_marks, from / EW_REGION))
         return;
     fill_cells((struct ew_cell *)from, (struct ew_cell *)to, (struct ew_cell){0});
     if (to - from == EW_REGION)
-        ew_past_unmark(from);
+        ew_unmark(&ew_past_marks, from / EW_REGION);
 }
 
 // Of sets nothing is given back: they are few, as equal ones are one.

@@ -78,6 +78,15 @@ void *ew_shared_pages(size_t bytes) {
     return map(bytes, MAP_SHARED);
 }
 
+void *ew_more_pages(void *old, size_t had, size_t bytes) {
+    void *more = ew_pages(bytes);
+    if (had) {
+        memcpy(more, old, had);
+        raw3(SYS_munmap, (long)old, (long)had, 0);
+    }
+    return more;
+}
+
 static char *variable(char **environment) {
     static const char name[] = "EITHERWAY_OPTIONS=";
     for (; *environment; environment++)

@@ -4,6 +4,7 @@
 //
 // A process that is forked has it too, and either may be the one that is left. So both know when it
 // expires next, and whose clock comes there first lets it.
+#include "channels.h"
 #include "descriptors.h"
 #include "input.h"
 #include "timers.h"
@@ -181,6 +182,7 @@ EW_EXPORT int timerfd_settime(int descriptor, int flags, const struct itimerspec
     if (old)
         ew_timer_show(&timer->timer, old);
     drain(descriptor);
+    ew_channel_put(descriptor, PC);
     timer->descriptor = descriptor;
     ew_timer_set(&timer->timer, timer->clock, flags & TFD_TIMER_ABSTIME, new);
     publish(timer);

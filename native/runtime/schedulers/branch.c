@@ -280,7 +280,7 @@ static int64_t accesses(int64_t left) {
     if (phase == DRIVE)
         return 0;
     if (phase != FOLLOW)
-        return EW_ACCESSES_AT_LEAST;
+        return ew_few_accesses(0);
     int64_t recorded = ew_policy_replay.accesses(left);
     int64_t to_cut = (int64_t)(wish.cut - ew_steps) - 1;
     return to_cut >= 0 && to_cut < recorded ? to_cut : recorded;

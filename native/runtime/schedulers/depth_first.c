@@ -84,9 +84,5 @@ static uint32_t pick(uint32_t count) {
     return row.chosen;
 }
 
-static int64_t accesses(int64_t left) {
-    (void)left;
-    return EW_ACCESSES_AT_LEAST;
-}
-
-const struct ew_policy ew_policy_depth_first = {"depth-first", start, next, pick, accesses, true};
+const struct ew_policy ew_policy_depth_first = {"depth-first", start,           next,
+                                                pick,          ew_few_accesses, true};

@@ -62,9 +62,4 @@ static uint32_t pick(uint32_t count) {
     return (uint32_t)(ew_random(&state) % count);
 }
 
-static int64_t accesses(int64_t left) {
-    (void)left;
-    return EW_ACCESSES_AT_LEAST;
-}
-
-const struct ew_policy ew_policy_pct = {"pct", start, next, pick, accesses, false};
+const struct ew_policy ew_policy_pct = {"pct", start, next, pick, ew_few_accesses, false};

@@ -160,9 +160,4 @@ static uint32_t pick(uint32_t count) {
     return (uint32_t)(ew_random(&state) % count);
 }
 
-static int64_t accesses(int64_t left) {
-    (void)left;
-    return EW_ACCESSES_AT_LEAST;
-}
-
-const struct ew_policy ew_policy_surw = {"surw", start, next, pick, accesses, true};
+const struct ew_policy ew_policy_surw = {"surw", start, next, pick, ew_few_accesses, true};

@@ -20,6 +20,7 @@
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -229,6 +230,53 @@ static void suspend(void) {
         sigsuspend(&none);
 }
 
+// --- timers, and the end of a thread that another asks for
+
+static void handle_alarm(void) {
+    set_handler();
+    sigaddset(&set, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGALRM, handle);
+}
+
+static void set_alarm(void) {
+    alarm(1);
+}
+
+static void make_timer(void) {
+    event = timerfd_create(CLOCK_MONOTONIC, 0);
+}
+
+static void set_timer(void) {
+    struct itimerspec soon = {.it_value = {.tv_nsec = 1000}};
+    check(timerfd_settime(event, 0, &soon, NULL) == 0);
+}
+
+static void clean_up(void *unused) {
+    (void)unused;
+    data++;
+}
+
+static void *sleeps(void *unused) {
+    pthread_cleanup_push(clean_up, NULL);
+    for (;;)
+        pause();
+    pthread_cleanup_pop(0);
+    return unused;
+}
+
+static void make_sleeper(void) {
+    pthread_create(&taker, NULL, sleeps, NULL);
+}
+
+static void cancel_sleeper(void) {
+    pthread_cancel(taker);
+}
+
+static void join_sleeper(void) {
+    pthread_join(taker, NULL);
+}
+
 // --- atomic variables: two stores of one thread are one release sequence
 
 static atomic_int word;
@@ -335,6 +383,9 @@ static const struct {
     CASE(signal_thread, block_signal, send_signal, take_signal),
     CASE(signal_process, block_signal, send_to_all, take_signal),
     CASE(handler, set_handler, send_signal, suspend),
+    CASE(alarm, handle_alarm, set_alarm, suspend),
+    CASE(timer, make_timer, set_timer, count_down),
+    CASE(cancelled, make_sleeper, cancel_sleeper, join_sleeper),
     CASE(release_sequence, hold, store_twice, await_second),
     CASE(woken_by_another, make_both, post, wait_for_both),
     CASE(forked, hold, give_lock, take_in_child),
