@@ -13,84 +13,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-// --- pending signals
-
-static struct ew_pending *spare, *process_list;
-uint64_t ew_process_pending;
 static uint64_t watched; // by a signalfd
-
-static struct ew_pending *pending_create(const siginfo_t *info) {
-    if (!spare) {
-        struct ew_pending *some = ew_pages(64 * sizeof *some);
-        for (int i = 0; i < 64; i++) {
-            some[i].next = spare;
-            spare = &some[i];
-        }
-    }
-    struct ew_pending *pending = spare;
-    spare = pending->next;
-    *pending = (struct ew_pending){*info, NULL};
-    return pending;
-}
-
-static void pending_destroy(struct ew_pending *pending) {
-    pending->next = spare;
-    spare = pending;
-}
-
-// One of each ordinary signal is kept, and all of the real-time ones.
-static void put(struct ew_pending **list, uint64_t *set, const siginfo_t *info) {
-    if (*set & BIT(info->si_signo) && info->si_signo < SIGRTMIN)
-        return;
-    *set |= BIT(info->si_signo);
-    while (*list)
-        list = &(*list)->next;
-    *list = pending_create(info);
-}
-
-static void update_set(const struct ew_pending *list, uint64_t *set) {
-    *set = 0;
-    for (; list; list = list->next)
-        *set |= BIT(list->info.si_signo);
-}
-
-// The lowest number first, and of one number the oldest.
-static bool take(struct ew_pending **list, uint64_t *set, uint64_t wanted, siginfo_t *info) {
-    if (!(*set & wanted))
-        return false;
-    int number = __builtin_ctzll(*set & wanted) + 1;
-    struct ew_pending **at = list;
-    while ((*at)->info.si_signo != number)
-        at = &(*at)->next;
-    struct ew_pending *found = *at;
-    *info = found->info;
-    *at = found->next;
-    pending_destroy(found);
-    update_set(*list, set);
-    if (info->si_code == SI_TIMER)
-        ew_timer_signal_taken(info->si_timerid, info->si_overrun);
-    return true;
-}
-
-bool ew_signal_take(uint64_t set, siginfo_t *info) {
-    struct ew_life *life = &ew_self->life;
-    return take(&life->pending, &life->pending_set, set, info) ||
-           take(&process_list, &ew_process_pending, set, info);
-}
-
-static void discard(struct ew_pending **list, uint64_t *set, uint64_t numbers) {
-    siginfo_t info;
-    while (take(list, set, numbers, &info))
-        ;
-}
-
-void ew_signal_discard(int number) {
-    discard(&process_list, &ew_process_pending, BIT(number));
-    for (uint32_t i = 0; i < ew_thread_count(); i++) {
-        struct ew_life *life = &ew_thread_at(i)->life;
-        discard(&life->pending, &life->pending_set, BIT(number));
-    }
-}
 
 // --- to whom
 
@@ -125,7 +48,7 @@ void ew_signal_thread(struct ew_thread *thread, const siginfo_t *info) {
         return;
     if (!takes && hand_to_kernel(info))
         return;
-    put(&thread->life.pending, &thread->life.pending_set, info);
+    ew_pending_put(&thread->life.pending, &thread->life.pending_set, info);
     if (takes)
         notify(thread);
 }
@@ -146,7 +69,7 @@ void ew_signal_process(const siginfo_t *info) {
     if (thread && ew_signal_is_ignored(info->si_signo) &&
         !(thread->life.awaited & BIT(info->si_signo)))
         return;
-    put(&process_list, &ew_process_pending, info);
+    ew_pending_put(&ew_process_list, &ew_process_pending, info);
     if (thread)
         notify(thread);
 }
@@ -154,7 +77,7 @@ void ew_signal_process(const siginfo_t *info) {
 // --- of timers
 
 siginfo_t *ew_signal_of_timer(struct ew_thread *thread, int id) {
-    struct ew_pending *at = thread ? thread->life.pending : process_list;
+    struct ew_pending *at = thread ? thread->life.pending : ew_process_list;
     while (at && !(at->info.si_code == SI_TIMER && at->info.si_timerid == id))
         at = at->next;
     return at ? &at->info : NULL;
@@ -427,7 +350,7 @@ void ew_pending_show(void) {
     raw3(SYS_rt_sigpending, (long)&there, sizeof there, 0);
     there |= ~ew_self->life.mask;
     show(ew_self->life.pending, there);
-    show(process_list, there);
+    show(ew_process_list, there);
 }
 
 void ew_pending_hide(void) {
@@ -439,8 +362,8 @@ void ew_pending_hide(void) {
 
 void ew_delivery_forked(void) {
     struct ew_life *life = &ew_self->life;
-    discard(&life->pending, &life->pending_set, ~0ull);
-    discard(&process_list, &ew_process_pending, ~0ull);
+    ew_pending_discard(&life->pending, &life->pending_set, ~0ull);
+    ew_pending_discard(&ew_process_list, &ew_process_pending, ~0ull);
     taken = written;
     ew_signal_arrived = false;
 }

@@ -12,6 +12,7 @@
 #include "script.h"
 #include "threads.h"
 #include "timers.h"
+#include "waiters.h"
 
 #include <signal.h>
 #include <string.h>
@@ -34,17 +35,6 @@ static uint32_t ready_count;
 static struct ew_thread *few_numbered[FEW];
 static struct ew_thread **numbered = few_numbered;
 static uint32_t numbers_used;
-
-// Waiting threads by object. Order within a bucket is order of arrival, so that nothing depends on
-// addresses; the hash only keeps buckets short.
-#define BUCKETS 256 // one page
-static struct bucket {
-    struct ew_thread *head, *tail;
-} buckets[BUCKETS];
-
-static struct bucket *bucket_of(const void *object) {
-    return &buckets[((uintptr_t)object * 0x9E3779B97F4A7C15u) >> 56];
-}
 
 uint32_t ew_thread_count(void) {
     return thread_count;
@@ -210,31 +200,6 @@ void ew_point_at(enum ew_why why, unsigned op, const volatile void *object, size
 
 // --- waiting
 
-static void enqueue(struct ew_thread *thread, const void *object) {
-    struct bucket *bucket = bucket_of(object);
-    thread->waits_for = object;
-    thread->wait_next = NULL;
-    thread->wait_previous = bucket->tail;
-    if (bucket->tail)
-        bucket->tail->wait_next = thread;
-    else
-        bucket->head = thread;
-    bucket->tail = thread;
-}
-
-static void dequeue(struct ew_thread *thread) {
-    struct bucket *bucket = bucket_of(thread->waits_for);
-    if (thread->wait_previous)
-        thread->wait_previous->wait_next = thread->wait_next;
-    else
-        bucket->head = thread->wait_next;
-    if (thread->wait_next)
-        thread->wait_next->wait_previous = thread->wait_previous;
-    else
-        bucket->tail = thread->wait_previous;
-    thread->waits_for = NULL;
-}
-
 // A wait that is told says what ended it; of the others, such as for a descriptor, nobody is told.
 static void note_wake(struct ew_thread *thread, bool timed_out) {
     bool told = !timed_out && thread->wants.op == EW_OP_WAIT;
@@ -244,7 +209,7 @@ static void note_wake(struct ew_thread *thread, bool timed_out) {
 }
 
 static void end_wait(struct ew_thread *thread, bool timed_out, bool woken) {
-    dequeue(thread);
+    ew_waiters_remove(thread);
     thread->timed_out = timed_out;
     thread->woken = woken;
     note_wake(thread, timed_out);
@@ -343,7 +308,7 @@ enum ew_woken ew_wait_quietly(const void *object, int64_t deadline) {
     struct ew_thread *self = ew_self;
     self->life.interrupted = EW_UNDISTURBED;
     make_unready(self, EW_BLOCKED);
-    enqueue(self, object);
+    ew_waiters_add(self, object);
     self->deadline = deadline;
     if (deadline != EW_NEVER) {
         ew_deadlines++;
@@ -378,33 +343,21 @@ enum ew_woken ew_wait_cancellable(const void *object, int64_t deadline) {
     return woken;
 }
 
-uint32_t ew_waiters(const void *object) {
-    uint32_t count = 0;
-    for (struct ew_thread *t = bucket_of(object)->head; t; t = t->wait_next)
-        count += t->waits_for == object;
-    return count;
-}
-
-static struct ew_thread *waiter_at(const void *object, uint32_t index) {
-    for (struct ew_thread *t = bucket_of(object)->head; t; t = t->wait_next)
-        if (t->waits_for == object && !index--)
-            return t;
-    ew_bug("a waiter that was counted is gone");
-}
-
 bool ew_wake_one(const void *object) {
     uint32_t count = ew_waiters(object);
     if (!count)
         return false;
-    end_wait(waiter_at(object, ew_pick(count)), false, true);
+    struct ew_thread *waiter = ew_waiter_behind(object, NULL);
+    for (uint32_t index = ew_pick(count); index; index--)
+        waiter = ew_waiter_behind(object, waiter);
+    end_wait(waiter, false, true);
     return true;
 }
 
 void ew_wake_all(const void *object) {
-    for (struct ew_thread *t = bucket_of(object)->head, *next; t; t = next) {
-        next = t->wait_next;
-        if (t->waits_for == object)
-            end_wait(t, false, true);
+    for (struct ew_thread *waiter = ew_waiter_behind(object, NULL), *next; waiter; waiter = next) {
+        next = ew_waiter_behind(object, waiter);
+        end_wait(waiter, false, true);
     }
 }
 
@@ -415,7 +368,7 @@ _Noreturn void ew_leave(void) {
 }
 
 void ew_scheduler_forked(void) {
-    memset(buckets, 0, sizeof buckets);
+    ew_waiters_forked();
     thread_count = ready_count = 0;
     ew_due_forked();
     ew_self->known_at = 0;

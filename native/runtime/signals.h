@@ -59,14 +59,19 @@ bool ew_peek_failed(void *context); // a fault was one of ew_peek's: it goes on
 // --- jump.S: calls the handler on another stack, and comes back
 void ew_call_on(void *stack_top, ew_handler *handler, int signal, siginfo_t *info, void *context);
 
-// --- delivery.c
+// --- pending.c
 EW_DATA uint64_t ew_process_pending; // signals to the process that no thread has taken
+EW_DATA struct ew_pending *ew_process_list;
+void ew_pending_put(struct ew_pending **list, uint64_t *set, const siginfo_t *info);
+void ew_pending_discard(struct ew_pending **list, uint64_t *set, uint64_t numbers);
+bool ew_signal_take(uint64_t set, siginfo_t *info); // of those that wait for the running thread
+void ew_signal_discard(int number);
+
+// --- delivery.c
 void ew_signal_thread(struct ew_thread *thread, const siginfo_t *info);
 void ew_signal_process(const siginfo_t *info);
-bool ew_signal_take(uint64_t set, siginfo_t *info); // of those that wait for the running thread
 void ew_signal_from_timer(struct ew_thread *thread, const siginfo_t *info); // NULL: the process
 siginfo_t *ew_signal_of_timer(struct ew_thread *thread, int id); // not taken yet; or NULL
-void ew_signal_discard(int number);
 void ew_signal_retarget(uint64_t set); // the thread that was to take these may not any more
 void ew_signal_watch(uint64_t set);    // a signalfd is to see them
 void ew_look_for_signals(void);        // a moment at which they may come in, told apart by its step
