@@ -49,8 +49,9 @@ static uint32_t open_all(struct pollfd polled[CHILDREN]) {
     for (long i = 0; i < length; i++) {
         if (text[i] >= '0' && text[i] <= '9') {
             pid = pid * 10 + (text[i] - '0');
-        } else if (pid && children++ < CHILDREN) {
-            count += open_one(pid, &polled[count]);
+        } else if (pid) {
+            if (children++ < CHILDREN)
+                count += open_one(pid, &polled[count]);
             pid = 0;
         }
     }

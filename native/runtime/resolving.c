@@ -119,7 +119,7 @@ struct entry { // its address and name follow
 };
 
 static void put(struct answer *answer, const void *data, size_t size) {
-    if (answer->size + size > ROOM - sizeof *answer)
+    if (!size || answer->size + size > ROOM - sizeof *answer)
         return;
     memcpy(answer->data + answer->size, data, size);
     answer->size += size;

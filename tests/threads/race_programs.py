@@ -43,6 +43,7 @@ _TYPES = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
 _LOOSE = {2: "loose2", 4: "loose4", 8: "loose8"}
 _ORDERS = ("RELAXED", "ACQUIRE", "RELEASE", "ACQ_REL", "SEQ_CST")
 _LOADS, _STORES = ("RELAXED", "ACQUIRE", "SEQ_CST"), ("RELAXED", "RELEASE", "SEQ_CST")
+_FAILS = {"ACQUIRE": _LOADS[:2], "ACQ_REL": _LOADS[:2], "SEQ_CST": _LOADS}  # an exchange does not
 
 Lines = list[str]
 
@@ -232,12 +233,12 @@ class _Program:
         return f"({_TYPES[size]} *){self._place(size)}"
 
     def _exchange(self) -> Lines:
-        atom, order = self._atom(), f"__ATOMIC_{self.random.choice(_ORDERS)}"
+        atom, order = self._atom(), self.random.choice(_ORDERS)
         if self.random.random() < 0.4:
-            return [f"sink = __atomic_exchange_n({atom}, 1, {order});"]
-        fails = f"__ATOMIC_{self.random.choice(_LOADS)}"
+            return [f"sink = __atomic_exchange_n({atom}, 1, __ATOMIC_{order});"]
+        fails = f"__ATOMIC_{self.random.choice(_FAILS.get(order, _LOADS[:1]))}"
         expected = f"__typeof__(*{atom}) expected = {self.random.randrange(2)};"
-        call = f"__atomic_compare_exchange_n({atom}, &expected, 2, 0, {order}, {fails});"
+        call = f"__atomic_compare_exchange_n({atom}, &expected, 2, 0, __ATOMIC_{order}, {fails});"
         return ["{", expected, f"sink = {call}", "}"]
 
     def _atomic(self) -> Lines:
