@@ -11,7 +11,7 @@
 EW_LARGE static struct ew_marks lines;
 
 static bool is_contested(const struct ew_cell *cell) {
-    return cell->write & EW_SET && !ew_is_split(cell->write) && cell->write != EW_NOBODY &&
+    return cell->write & EW_SET && !ew_is_split(cell->write) && cell->write != EW_ALLOCATORS &&
            ew_set_at(cell->write & ~EW_SET)->entries[0] == EW_CONTESTED;
 }
 

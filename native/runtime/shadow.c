@@ -77,7 +77,7 @@ static void clear_reads(struct ew_cell *cell, uint32_t bytes, bool atomic) {
 
 static void touch_freed(struct ew_cell *cell, const struct ew_access *access) {
     uint32_t by = cell->write;
-    if (by == EW_NOBODY)
+    if (by == EW_ALLOCATORS)
         return;
     *cell = (struct ew_cell){0}; // told once
     if (ew_entry_is_known(by))

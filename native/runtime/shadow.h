@@ -16,8 +16,8 @@
 #define EW_ATOMIC 0x40000000u
 #define EW_READERS 0x20000000u
 #define EW_BYTES 15u
-#define EW_FREED UINT32_MAX  // read of a cell whose memory was given back; its write says by whom
-#define EW_NOBODY UINT32_MAX // its write, when it never was the program's
+#define EW_FREED UINT32_MAX // read of a cell whose memory was given back; its write says by whom
+#define EW_ALLOCATORS UINT32_MAX // its write, when it never was the program's
 
 struct ew_cell {
     uint32_t write, read;
@@ -86,7 +86,7 @@ void ew_shadow_freed(uintptr_t address, size_t size);
 enum ew_heap { EW_HEAP_UNKNOWN, EW_HEAP_LIVES, EW_HEAP_FREED };
 #define EW_HEAP_HEAD 8 // bytes
 static inline void ew_shadow_heap(uintptr_t block) {
-    *ew_cell_at(block - EW_HEAP_HEAD) = (struct ew_cell){EW_NOBODY, EW_FREED};
+    *ew_cell_at(block - EW_HEAP_HEAD) = (struct ew_cell){EW_ALLOCATORS, EW_FREED};
 }
 
 static inline void ew_shadow_heap_freed(uintptr_t block) {
@@ -97,7 +97,7 @@ static inline enum ew_heap ew_shadow_heap_at(uintptr_t block) {
     const struct ew_cell *head = ew_cell_at(block - EW_HEAP_HEAD);
     if (head->read != EW_FREED)
         return EW_HEAP_UNKNOWN;
-    return head->write == EW_NOBODY ? EW_HEAP_LIVES : EW_HEAP_FREED;
+    return head->write == EW_ALLOCATORS ? EW_HEAP_LIVES : EW_HEAP_FREED;
 }
 
 void ew_shadow_start(void);

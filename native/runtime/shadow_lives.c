@@ -15,7 +15,7 @@ static uint64_t value_of(const struct ew_cell *cell) {
 }
 
 static bool has_set(const struct ew_cell *cell) {
-    return (cell->write & EW_SET && cell->write != EW_NOBODY) ||
+    return (cell->write & EW_SET && cell->write != EW_ALLOCATORS) ||
            (cell->read & EW_SET && cell->read != EW_FREED);
 }
 

@@ -21,7 +21,7 @@ from eitherway.worlds.threads.policies import (
 )
 
 SCHEDULERS = Path(__file__).parents[2] / "native/runtime/schedulers"
-NOT_CHOSEN = {"replay", "branch"}  # they need a run to follow
+NOT_CHOSEN = {"replay", "branch", "turns"}  # they need a run to follow
 
 
 def measured(*rows: tuple[int, int, int]) -> Shown:

@@ -111,9 +111,8 @@ static uint32_t pick(uint32_t count) {
 }
 
 static int64_t accesses(int64_t left) {
-    (void)left;
     if (!turns_left || !runs)
-        return turns_left ? 0 : EW_ACCESSES_AT_LEAST;
+        return turns_left ? 0 : ew_few_accesses(left);
     uint64_t own = runs->priority + ew_steps - since;
     return turns->until > own ? (int64_t)(turns->until - own) - 1
                               : 0; // the access after these asks
