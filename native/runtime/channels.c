@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "channels.h"
 #include "descriptors.h"
+#include "own_addresses.h"
 #include "signals.h"
 #include "tsan_annotations.h"
 
 // Never touched: their addresses stand for channels, and their names are for people to read.
 #define CHANNELS (1u << 20)
 EW_LARGE static char channels[CHANNELS], signals[SIGNALS + 1], message_queues, semaphore_sets,
-    file_locks, cancellations;
+    file_locks, cancellations, sockets;
+
+static bool is_socket(int descriptor) {
+    struct stat status;
+    ew_look_where(descriptor, &status);
+    return S_ISSOCK(status.st_mode);
+}
 
 static const void *channel_at(int descriptor) {
     uint32_t number = ew_channel_of(descriptor);
-    return number ? &channels[number % CHANNELS] : NULL;
+    if (number)
+        return &channels[number % CHANNELS];
+    return ew_calls_itself && is_socket(descriptor) ? &sockets : NULL;
 }
 
 void ew_channel_put(int descriptor, const void *pc) {

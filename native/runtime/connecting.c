@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // accept and connect: how connections begin.
+#include "channels.h"
 #include "input.h"
+#include "own_addresses.h"
 #include "placeholder.h"
 #include "sync.h"
 #include "transfer.h"
@@ -36,6 +38,8 @@ EW_EXPORT int accept4(int fd, struct sockaddr *address, socklen_t *length, int f
     ew_transfer_begin(&transfer, fd, POLLIN, true);
     transfer.accepts = true;
     long connection = ew_transfer_attempt(&transfer, take, &accepting);
+    if (connection >= 0)
+        ew_channel_took(transfer.fd, PC);
     ew_transfer_end(&transfer);
     return (int)ew_result(connection);
 }
@@ -93,6 +97,8 @@ static long connect_to(struct ew_transfer *transfer, const struct connecting *to
 EW_EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length) {
     struct ew_transfer transfer;
     ew_transfer_begin(&transfer, fd, POLLOUT, true);
+    ew_address_called(address, length);
+    ew_channel_put(fd, PC);
     long error = connect_to(&transfer, &(struct connecting){address, length});
     ew_transfer_end(&transfer);
     return (int)ew_result(error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // recv and send with their kin. What comes through a socket can be descriptors, too.
 #include "channels.h"
+#include "own_addresses.h"
 #include "placeholder.h"
 #include "sync.h"
 #include "writing.h"
@@ -144,6 +145,7 @@ static void give_descriptors(const struct msghdr *message) {
 static ssize_t send_message(int fd, const struct msghdr *message, int flags, const void *pc) {
     if (message->msg_iovlen > IOV_MAX)
         return ew_result(-EMSGSIZE);
+    ew_address_called(message->msg_name, message->msg_namelen);
     if (message->msg_control && ew_running && ew_is_outside(fd))
         give_descriptors(message);
     return ew_result(ew_write(

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a socket tells and is told: of one that leads outside, a replay knows it from the recording,
 // and binds no port.
+#include "channels.h"
 #include "descriptors.h"
 #include "input.h"
+#include "own_addresses.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -26,6 +28,8 @@ static int name_of(int fd, long number, struct sockaddr *address, socklen_t *len
     long error = ask(fd, number, (long)address, (long)length, 0, 0);
     if (error == 0)
         answered(fd, address, length, room);
+    if (error == 0 && number == SYS_getsockname)
+        ew_address_bound(address, *length);
     return (int)ew_result(error);
 }
 
@@ -53,7 +57,10 @@ EW_EXPORT int setsockopt(int fd, int level, int option, const void *value, sockl
 }
 
 EW_EXPORT int bind(int fd, const struct sockaddr *address, socklen_t length) {
-    return (int)ew_result(ask(fd, SYS_bind, (long)address, length, 0, 0));
+    long error = ask(fd, SYS_bind, (long)address, length, 0, 0);
+    if (error == 0)
+        ew_address_bound(address, length);
+    return (int)ew_result(error);
 }
 
 EW_EXPORT int listen(int fd, int backlog) {
@@ -62,6 +69,7 @@ EW_EXPORT int listen(int fd, int backlog) {
 
 EW_EXPORT int shutdown(int fd, int how) {
     ew_point(EW_WHY_SYNC);
+    ew_channel_put(fd, PC); // the end of what comes
     long error = ask(fd, SYS_shutdown, how, 0, 0, 0);
     ew_look_within();
     return (int)ew_result(error);

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mqueue.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -21,6 +22,7 @@
 #include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,6 +87,68 @@ static void send_byte(void) {
 static void receive_byte(void) {
     char byte;
     check(recv(ends[0], &byte, 1, 0) == 1);
+}
+
+static void shut(void) {
+    check(shutdown(ends[1], SHUT_WR) == 0);
+}
+
+// --- sockets by which the program calls itself
+
+static struct sockaddr_storage address;
+static socklen_t address_length;
+static int listening;
+
+static void bind_to(int type, const void *to, socklen_t length) {
+    listening = socket(((const struct sockaddr *)to)->sa_family, type, 0);
+    check(bind(listening, to, length) == 0);
+    address_length = sizeof address;
+    check(getsockname(listening, (struct sockaddr *)&address, &address_length) == 0);
+}
+
+static const struct sockaddr_in anywhere = {.sin_family = AF_INET};
+
+static void listen_tcp(void) {
+    bind_to(SOCK_STREAM, &anywhere, sizeof anywhere);
+    check(listen(listening, 1) == 0);
+}
+
+static void listen_unix(void) {
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    snprintf(to.sun_path + 1, sizeof to.sun_path - 1, "eitherway-%d", (int)getpid());
+    bind_to(SOCK_STREAM, &to, sizeof to);
+    check(listen(listening, 1) == 0);
+}
+
+static void bind_udp(void) {
+    bind_to(SOCK_DGRAM, &anywhere, sizeof anywhere);
+    ends[0] = listening;
+}
+
+static void call(void) {
+    int caller = socket(address.ss_family, SOCK_STREAM, 0);
+    check(connect(caller, (struct sockaddr *)&address, address_length) == 0);
+}
+
+static void answer(void) {
+    check(accept(listening, NULL, NULL) >= 0);
+}
+
+static void call_and_send(void) {
+    ends[1] = socket(address.ss_family, SOCK_STREAM, 0);
+    check(connect(ends[1], (struct sockaddr *)&address, address_length) == 0);
+    send_byte();
+}
+
+static void answer_and_receive(void) {
+    ends[0] = accept(listening, NULL, NULL);
+    receive_byte();
+}
+
+static void send_datagram(void) {
+    int caller = socket(AF_INET, SOCK_DGRAM, 0);
+    const struct sockaddr *to = (struct sockaddr *)&address;
+    check(sendto(caller, "x", 1, 0, to, address_length) == 1);
 }
 
 static void make_event(void) {
@@ -373,6 +437,11 @@ static const struct {
     CASE(pipe_closed, make_pipe, close_it, take_byte),
     CASE(stream, make_pipe, put_line, take_byte),
     CASE(socket_pair, make_pair, send_byte, receive_byte),
+    CASE(socket_shut, make_pair, shut, take_byte),
+    CASE(tcp_call, listen_tcp, call, answer),
+    CASE(tcp, listen_tcp, call_and_send, answer_and_receive),
+    CASE(unix_call, listen_unix, call, answer),
+    CASE(udp, bind_udp, send_datagram, receive_byte),
     CASE(event, make_event, count_up, count_down),
     CASE(epoll, make_event, count_up, await_event),
     CASE(epoll_data, make_ready_event, register_event, await_event),
