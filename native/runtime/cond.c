@@ -66,6 +66,7 @@ int ew_cond_wait(pthread_cond_t *handle, struct ew_mutex *mutex, int64_t deadlin
     struct ew_cond *condition = (struct ew_cond *)handle;
     ew_testcancel();
     ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, handle, sizeof(pthread_cond_t));
+    ew_tell_used(handle, pc);
     uint32_t wakes = __atomic_load_n(&condition->wakes, __ATOMIC_ACQUIRE);
     int error = ew_mutex_give(mutex, pc);
     if (error)

@@ -331,6 +331,7 @@ EW_DATA bool ew_watched; // somebody wants to be told
 void ew_tell(unsigned op, unsigned flags, const void *object, size_t size, const void *pc);
 // The same without being a use of the object, which nobody may destroy meanwhile.
 void ew_tell_order(unsigned op, unsigned flags, const void *object, size_t size, const void *pc);
+void ew_tell_used(const void *object, const void *pc); // and nothing else: a wait begins
 void ew_tell_destroyed(const void *object, size_t size, const void *pc); // a write to it
 // An operation on a lock that POSIX leaves undefined, told like every other.
 void ew_tell_misused(unsigned op, unsigned flags, const void *lock, size_t size, const void *pc);

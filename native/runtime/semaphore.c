@@ -62,6 +62,7 @@ static int not_taken(struct semaphore *semaphore, unsigned flags, int error, con
 static int wait(struct semaphore *semaphore, int64_t deadline, const void *pc) {
     ew_testcancel();
     ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, semaphore, sizeof(sem_t));
+    ew_tell_used(semaphore, pc);
     ew_self->life.interrupted = EW_UNDISTURBED;
     for (enum ew_woken woken = EW_WOKEN; !take(semaphore, pc);) {
         if (ew_interrupted(deadline != EW_NEVER))
@@ -107,6 +108,7 @@ EW_EXPORT int sem_timedwait(sem_t *handle, const struct timespec *when) {
 EW_EXPORT int sem_trywait(sem_t *handle) {
     struct semaphore *semaphore = (struct semaphore *)handle;
     ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, handle, sizeof(sem_t));
+    ew_tell_used(handle, PC);
     return take(semaphore, PC) ? 0 : not_taken(semaphore, EW_FLAG_TRY, EAGAIN, PC);
 }
 

@@ -37,6 +37,11 @@ static void use(const void *object, const void *pc) {
         ew_trace_access(EW_OP_LOAD, EW_FLAG_ATOMIC, object, 1, pc);
 }
 
+void ew_tell_used(const void *object, const void *pc) {
+    if (UNLIKELY(ew_watched))
+        use(object, pc);
+}
+
 void ew_tell(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
     if (op == EW_OP_RELEASE || op == EW_OP_WAKE)
         use(object, pc);

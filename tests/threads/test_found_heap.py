@@ -21,6 +21,7 @@ RACES = {  # the functions on both sides, and what they race on
     "read_then_realloc": ({"reads_then_passes", "grows_in_turn"}, BLOCK),
     "lock_again": ({"lock_in_block"}, "shared_by_both"),
     "lock_against_destroy": ({"locks", "destroys_in_turn"}, "inner"),
+    "wait_against_destroy": ({"waits_then_passes", "destroys_gate_in_turn"}, "gate"),
     "unlock_against_free": ({"unlocks_in_block", "frees_in_turn"}, BLOCK),
 }
 ERRORS = {  # what is found, and how the program ends

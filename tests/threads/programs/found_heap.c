@@ -220,6 +220,20 @@ static void *destroys_in_turn(void *unused) {
     return unused;
 }
 
+static sem_t gate;
+
+static void *waits_then_passes(void *unused) {
+    sem_wait(&gate);
+    pass(1);
+    return unused;
+}
+
+static void *destroys_gate_in_turn(void *unused) {
+    await(1);
+    sem_destroy(&gate);
+    return unused;
+}
+
 static void *unlocks_in_block(void *unused) {
     pthread_mutex_lock((pthread_mutex_t *)block);
     pthread_mutex_unlock((pthread_mutex_t *)block);
@@ -288,6 +302,7 @@ static void one(const char *name) {
     CASE(stack_and_tls_again, churn())
     CASE(lock_again, both(locks_and_frees, locks_the_same))
     CASE(lock_against_destroy, both(locks, destroys_in_turn))
+    CASE(wait_against_destroy, both(waits_then_passes, destroys_gate_in_turn))
     CASE(unlock_against_free, both(unlocks_in_block, frees_in_turn))
     CASE(under_a_lock, both(counts, counts); free(block))
     CASE(barrier_destroyed, destroy_a_barrier())
@@ -296,6 +311,7 @@ static void one(const char *name) {
 
 int main(int count, char **arguments) {
     sem_init(&turn, 0, 0);
+    sem_init(&gate, 0, 1);
     pthread_mutex_init(&inner, NULL);
     block = allocate(64);
     pthread_mutex_init((pthread_mutex_t *)block, NULL);
