@@ -55,7 +55,8 @@ function heading(finding) {
 function bothOrders(finding) {
   const outputs = finding.orders.map(([, , output]) => T(output).split("\n"));
   const own = (index) => new Set(
-    outputs[index].filter((line) => !outputs.some((other, n) => n !== index && other.includes(line))));
+    outputs[index].filter(
+      (line) => !outputs.some((other, n) => n !== index && other.includes(line))));
   return el("div", {class: "sides"}, finding.orders.map(([order, does, output, replay], index) => {
     const marked = own(index);
     return el(
@@ -64,14 +65,14 @@ function bothOrders(finding) {
       T(output)
         ? el(
             "pre", {class: "code"},
-            outputs[index].map((line) => el(
-              "div", {class: marked.has(line) ? "hit" : ""}, el("span", {}, line || " "))))
+            outputs[index].map(
+              (line) =>
+                el("div", {class: marked.has(line) ? "hit" : ""}, el("span", {}, line || " "))))
         : el("p", {class: "quiet"}, "It writes nothing."),
-      T(replay)
-        ? el(
-            "div", {class: "run"}, el("code", {}, T(replay)),
-            el("button", {type: "button", onclick: () => copy(T(replay))}, "Copy"))
-        : null);
+      T(replay) ? el(
+                    "div", {class: "run"}, el("code", {}, T(replay)),
+                    el("button", {type: "button", onclick: () => copy(T(replay))}, "Copy"))
+                : null);
   }));
 }
 
