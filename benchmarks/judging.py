@@ -19,12 +19,15 @@ from tests.corpus.expect import Truth, truths
 from tests.judge.truth import truth_of
 
 from eitherway.find.confirm import Tracer
+from eitherway.find.states import DIFFERS_NEAR, SAME_NEAR
+from eitherway.model.finding import Finding
 from eitherway.model.words import Class, Kind
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.launch import Launch, fix_addresses
 
+HARMLESS, HARMFUL, NOTHING = "same", "differs", "-"
 SEEDS, SCHEDULES, MASTER = 3, 100, 20_261_116
 BOUNDS, SECONDS = range(3), 5.0  # of the enumeration: preemptions, and time for each program
 
@@ -36,6 +39,7 @@ class Record:
     name: str
     truth: Class
     classes: defaultdict[str, Counter[Class]] = field(default_factory=lambda: defaultdict(Counter))
+    near: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     @property
     def worst(self) -> Class:
@@ -61,7 +65,16 @@ def measured(truth: Truth, seeds: Sequence[int]) -> Record:
             for finding in checked(program, *options).findings:
                 if finding.kind is Kind.DATA_RACE:
                     record.classes[finding.id][finding.klass] += 1
+                    record.near[finding.id][_state_alone(finding)] += 1
     return record
+
+
+def _state_alone(finding: Finding) -> str:
+    """What the state behind the two would have said: the criterion of 2007."""
+    if SAME_NEAR in finding.explanation:
+        return HARMLESS
+    harmful = any(words.startswith(DIFFERS_NEAR) for words in finding.explanation)
+    return HARMFUL if harmful else NOTHING
 
 
 def enumerated(program: Path) -> Class:
@@ -72,16 +85,21 @@ def enumerated(program: Path) -> Class:
 
 
 def summary(records: Sequence[Record]) -> str:
-    """Races by class, and how many had the same with every seed."""
-    same: Counter[Class] = Counter()
+    """Races by class, how many had the same with every seed, and what the state alone says."""
+    same: Counter[str] = Counter()
     several: Counter[str] = Counter()
-    for counts in (counts for record in records for counts in record.classes.values()):
-        if len(counts) == 1:
-            same[next(iter(counts))] += 1
-        else:
-            several[" or ".join(sorted(counts))] += 1
-    rows = [[klass, str(count)] for klass, count in (same + several).most_common()]
-    return table(["class", "races"], rows)
+    alone: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for record in records:
+        for number, counts in record.classes.items():
+            name = " or ".join(sorted(counts))
+            (same if len(counts) == 1 else several)[name] += 1
+            alone[name][record.near[number].most_common(1)[0][0]] += 1
+    rows = [
+        [name, str(count), *(str(alone[name][word]) for word in (HARMLESS, HARMFUL, NOTHING))]
+        for name, count in (same + several).most_common()
+    ]
+    head = ["class", "races", "2007: harmless", "2007: harmful", "2007: not told"]
+    return table(head, rows)
 
 
 def exceptions(records: Sequence[Record]) -> str:

@@ -42,7 +42,8 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("judged")
     (folder / "app.c").write_text(SOURCE, encoding="utf-8")
     assert eitherway(folder, "cc", "-g", "app.c", "-o", "app").returncode == 0
-    assert eitherway(folder, "check", "--schedules", "60", "--", "./app").returncode == 1
+    words = ("check", "--no-judge", "--schedules", "60")
+    assert eitherway(folder, *words, "--", "./app").returncode == 1
     return folder
 
 
@@ -87,7 +88,7 @@ def test_another_build_is_not_judged(checked: Path, tmp_path: Path) -> None:
     """What was found stays as it was, and why it is not judged is said."""
     (tmp_path / "app.c").write_text(SOURCE, encoding="utf-8")
     eitherway(tmp_path, "cc", "-g", "app.c", "-o", "app")
-    eitherway(tmp_path, "check", "--schedules", "60", "--", "./app")
+    eitherway(tmp_path, "check", "--no-judge", "--schedules", "60", "--", "./app")
     (tmp_path / "app.c").write_text(SOURCE.replace("42", "43"), encoding="utf-8")
     eitherway(tmp_path, "cc", "-g", "app.c", "-o", "app")
     judged = eitherway(tmp_path, "judge")
@@ -96,15 +97,34 @@ def test_another_build_is_not_judged(checked: Path, tmp_path: Path) -> None:
     assert "0 of 2 findings were judged" in judged.stdout
 
 
-def test_check_judges_when_it_is_asked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("asked", [(), ("--judge",), ("--judge", "--jobs", "3")])
+def test_check_judges_unless_it_is_not_to(tmp_path: Path, asked: tuple[str, ...]) -> None:
     """A race without a consequence does not fail then."""
     harmless = SOURCE.replace("*made == 42 ? unused : NULL", "unused")
     (tmp_path / "app.c").write_text(harmless, encoding="utf-8")
     eitherway(tmp_path, "cc", "-g", "app.c", "-o", "app")
     words = ("check", "--schedules", "40", "--json", "told.json")
-    assert eitherway(tmp_path, *words, "--", "./app").returncode == 1
-    judged = eitherway(tmp_path, *words, "--judge", "--", "./app")
+    assert eitherway(tmp_path, *words, "--no-judge", "--", "./app").returncode == 1
+    judged = eitherway(tmp_path, *words, *asked, "--", "./app")
     assert judged.returncode == 0, judged.stdout + judged.stderr
     document = json.loads((tmp_path / "told.json").read_text())
     assert [f["class"] for f in document["findings"]] == ["k-witness-harmless"]
     assert "1 of 1 findings were judged" in document["summary"]["notes"]
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (("--ignore-output", "("), "no regular expression"),
+        (("--checker", "no-such-checker"), "no command that can be started"),
+        (("--expect-output", "gone.txt"), "gone.txt cannot be read"),
+    ],
+)
+def test_a_specification_that_cannot_be_read_is_refused_before_anything_runs(
+    checked: Path, option: tuple[str, ...], words: str
+) -> None:
+    for verb in ("check", "judge"):
+        command = ("--", "./app") if verb == "check" else ()
+        refused = eitherway(checked, verb, *option, *command)
+        assert refused.returncode in (64, 65)
+        assert words in refused.stderr

@@ -40,7 +40,7 @@ def compiled(command: list[str], source: Path, program: Path) -> None:
 
 
 def checked(program: Path, *options: str, arguments: Sequence[str] = ()) -> Document:
-    """What one check tells, without anything that an earlier one knew."""
+    """What one check tells, without anything that an earlier one knew; judged when asked."""
     with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
         home, told = Path(name) / "home", Path(name) / "told.json"
         said = io.StringIO()
@@ -49,7 +49,8 @@ def checked(program: Path, *options: str, arguments: Sequence[str] = ()) -> Docu
             _quiet(said),
             addresses_as_before(),
         ):
-            code = main(["check", "--json", str(told), *options, "--", str(program), *arguments])
+            words = ["check", "--no-judge", "--json", str(told), *options]
+            code = main([*words, "--", str(program), *arguments])
         if code not in _STARTED:
             raise CheckError(f"check of {program.name} ended with {code}:\n{said.getvalue()}")
         return read_document(told.read_text(encoding="utf-8"))

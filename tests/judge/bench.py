@@ -8,6 +8,7 @@ from typing import NamedTuple
 from eitherway.detect import detect_all
 from eitherway.find.confirm import ACCESSES, Tracer
 from eitherway.find.judged import Judge
+from eitherway.find.specification import ANYTHING, Specification
 from eitherway.model.finding import Finding
 from eitherway.model.words import Kind
 from eitherway.sandbox.box import Sandbox
@@ -35,9 +36,13 @@ class Bench(NamedTuple):
 
 
 @contextmanager
-def bench(command: Sequence[str], plan: Plan = USUAL) -> Iterator[Bench]:
+def bench(
+    command: Sequence[str], plan: Plan = USUAL, specification: Specification = ANYTHING
+) -> Iterator[Bench]:
     """Until the block is left."""
     launch = Launch.here(command)
     with Sandbox(require=()) as box, Explorer(launch, box, plan=plan) as explorer:
         tracer = Tracer(explorer, fixed=True)
-        yield Bench(explorer, tracer, Judge(explorer, fixed=True, isolation=""))
+        judge = Judge([explorer], fixed=True, isolation="", specification=specification)
+        with judge:
+            yield Bench(explorer, tracer, judge)

@@ -16,6 +16,7 @@ BOUNDS = range(2)  # preemptions: all of these need but one
 CLASSES = {
     "lost_update": {"counter": Class.OUTPUT_DIFFERS},
     "asserted": {"counter": Class.SPEC_VIOLATED},
+    "invariant": {"counter": Class.SPEC_VIOLATED},
     "unused_result": {"counter": Class.K_WITNESS_HARMLESS},
     "order_assumed": {"made": Class.SPEC_VIOLATED},
     "redundant": {"same": Class.K_WITNESS_HARMLESS},

@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which branches an experiment runs, and when it has enough."""
 
+from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
 
-from eitherway.judge.experiment import Verdict, judge, worst
+from eitherway.judge.experiment import Verdict, judge, judge_among, worst
 from eitherway.model.outcome import Ending, Forced, Outcome
 from eitherway.model.words import Arm, Class
 
 WELL = Outcome(Ending.EXIT)
 CRASH = Outcome(Ending.SIGNAL, 11)
+
+
+def done(outcome: Outcome) -> Future[Outcome]:
+    future: Future[Outcome] = Future()
+    future.set_result(outcome)
+    return future
 
 
 class World:
@@ -23,6 +30,9 @@ class World:
     def branch(self, arm: Arm, continuation: int) -> Outcome:
         self.asked.append((arm, continuation))
         return self.flips.get(continuation, WELL) if arm is Arm.FLIP else WELL
+
+    def begin(self, arm: Arm, continuation: int) -> Future[Outcome]:
+        return done(self.branch(arm, continuation))
 
 
 def test_arms_that_agree_need_no_third() -> None:
@@ -92,3 +102,25 @@ def test_continuations_that_lead_beyond_the_recording_are_no_witnesses() -> None
     assert (verdict.klass, verdict.witnesses) == (Class.K_WITNESS_HARMLESS, 3)
     only_flipped = judge(World({1: lost}).branch, 5)
     assert only_flipped.klass is Class.INCONCLUSIVE
+
+
+def test_several_are_under_way_and_taken_in_their_order() -> None:
+    world = World({2: CRASH})
+    alone, together = judge(World({2: CRASH}).branch, 9), judge_among(world.begin, 9, at_once=4)
+    assert alone == together
+    begun = {number for _, number in world.asked}
+    assert begun == set(range(6))  # none behind those that were under way when it was decided
+
+
+def test_what_was_not_begun_when_it_is_decided_is_given_up() -> None:
+    waiting: list[Future[Outcome]] = []
+
+    def begin(arm: Arm, continuation: int) -> Future[Outcome]:
+        if continuation:
+            waiting.append(Future())
+            return waiting[-1]
+        return done(CRASH if arm is Arm.FLIP else WELL)
+
+    assert judge_among(begin, 9, at_once=3).klass is Class.SPEC_VIOLATED
+    assert len(waiting) == 4
+    assert all(future.cancelled() for future in waiting)

@@ -2,6 +2,7 @@
 """Types of arguments that several verbs take, each with the message when it does not fit."""
 
 import argparse
+import os
 
 _LARGEST_EXIT_CODE = 255
 _MOST_JOBS = 256  # each is a sandbox and a program that waits in it: that takes seconds to start
@@ -26,6 +27,17 @@ def count(text: str) -> int:
 def jobs(text: str) -> int:
     """How many are at work at a time."""
     return _at_least_one(text, _MOST_JOBS, "a number of jobs")
+
+
+def add_jobs(parser: argparse.ArgumentParser, what: str) -> None:
+    """The option that says how many of them."""
+    parser.add_argument(
+        "--jobs",
+        type=jobs,
+        default=len(os.sched_getaffinity(0)),
+        metavar="N",
+        help=f"{what} (default: one for each processor)",
+    )
 
 
 def seconds(text: str) -> float:

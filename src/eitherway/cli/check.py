@@ -2,17 +2,17 @@
 """`eitherway check`: run a program many ways, and tell what its threads race on."""
 
 import argparse
-import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from eitherway.cli import arguments, findings_list, output, running, trees
+from eitherway.cli import arguments, findings_list, output, running, specifications, trees
 from eitherway.cli.progress import Line
 from eitherway.findings.merge import stamped
 
 if TYPE_CHECKING:
     from eitherway.find.progress import Progress
+    from eitherway.find.specification import Specification
     from eitherway.recording.store import Store
     from eitherway.worlds.threads.course import Plan
     from eitherway.worlds.threads.program import Program
@@ -45,21 +45,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only schedules of this policy: random-walk, pct, pos, surw, round-robin, "
         "depth-first; pct:depth=3 gives a parameter (may be repeated; default: a mix)",
     )
-    parser.add_argument(
-        "--jobs",
-        type=arguments.jobs,
-        default=len(os.sched_getaffinity(0)),
-        metavar="N",
-        help="fork servers at work at a time (default: one for each processor)",
-    )
+    arguments.add_jobs(parser, "fork servers at work at a time")
     parser.add_argument(
         "--stop-at-first", action="store_true", help="stop as soon as something is found"
     )
     parser.add_argument(
         "--judge",
-        action="store_true",
-        help="then run both orders of the data races, for at most as long again",
+        action=argparse.BooleanOptionalAction,
+        help="run both orders of the data races, however long that takes, or not at all "
+        f"(default: no more after as long again, or {SECONDS:g} seconds)",
     )
+    specifications.add_arguments(parser)
     trees.add_world(parser)
     running.add_time(parser)
     running.add_driver(parser)
@@ -84,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
 
     plan = findings_list.plan_of(args)
     course = replace(running.plan_of(args), show_driver=None)
+    specification = specifications.specification_of(args)
     launch = Launch.here(running.command_of(args.command, _USE), *running.stdin_for_many())
     program = classify(program_here(launch))
     apart = trees.are_meant(args.world, program)
@@ -113,8 +110,17 @@ def run(args: argparse.Namespace) -> int:
         )
     known.add(search.recordings)
     known.add_places(progress.places)
-    if args.judge:
-        _judge(progress, store, course, fixed=fixed, seconds=seconds)
+    if args.judge is not False:
+        limit = None if args.judge else seconds or SECONDS
+        _judge(
+            progress,
+            store,
+            course,
+            limit,
+            fixed=fixed,
+            jobs=args.jobs,
+            specification=specification,
+        )
     result = _deliver(plan, progress, _notes(progress, program))
     if result.findings:
         count = saved.add(store, result.findings)
@@ -129,7 +135,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judge(
-    progress: "Progress", store: "Store", course: "Plan", *, fixed: bool, seconds: float | None
+    progress: "Progress",
+    store: "Store",
+    course: "Plan",
+    seconds: float | None,
+    *,
+    fixed: bool,
+    jobs: int,
+    specification: "Specification",
 ) -> None:
     """What was found has its class then."""
     from eitherway.find.judging import Judging, is_open, judge_all
@@ -139,7 +152,14 @@ def _judge(
     if not wanted or progress.interrupted:
         return
     with (
-        Judging(store, plan=course, fixed=fixed, continuations=CONTINUATIONS) as judging,
+        Judging(
+            store,
+            plan=course,
+            fixed=fixed,
+            continuations=CONTINUATIONS,
+            jobs=jobs,
+            specification=specification,
+        ) as judging,
         Line() as line,
     ):
         judged, notes = judge_all(judging, wanted, line.show, seconds)

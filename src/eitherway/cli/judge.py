@@ -3,7 +3,7 @@
 
 import argparse
 
-from eitherway.cli import arguments, findings_list, kept, output, running
+from eitherway.cli import arguments, findings_list, kept, output, running, specifications
 from eitherway.cli.progress import Line
 from eitherway.judge.experiment import CONTINUATIONS
 
@@ -26,6 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"ways to go on after the two, of each order (default: {CONTINUATIONS})",
     )
+    arguments.add_jobs(parser, "branches that run at a time")
+    specifications.add_arguments(parser)
     running.add_time(parser)
     parser.set_defaults(timeout=HANGS)
     findings_list.add_arguments(parser)
@@ -47,7 +49,14 @@ def run(args: argparse.Namespace) -> int:
     wanted.sort(key=lambda finding: finding.evidence)
     course, fixed = Plan(timeout=args.timeout), fix_addresses()
     with (
-        Judging(store, plan=course, fixed=fixed, continuations=args.continuations) as judging,
+        Judging(
+            store,
+            plan=course,
+            fixed=fixed,
+            continuations=args.continuations,
+            jobs=args.jobs,
+            specification=specifications.specification_of(args),
+        ) as judging,
         Line() as line,
     ):
         judged, notes = judge_all(judging, wanted, line.show)

@@ -5,19 +5,22 @@ The recorded run is traced to find the pair in it again, by the id that its find
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from eitherway.closing import Closing
+from eitherway.engine.local import Workers
 from eitherway.find.confirm import Traced, Tracer
 from eitherway.find.racing import Instance, Racing
 from eitherway.find.reasons import reason_of
+from eitherway.find.specification import ANYTHING, Specification
 from eitherway.find.states import states_of
 from eitherway.find.states import told as told_states
-from eitherway.judge.experiment import CONTINUATIONS, Verdict, judge, worst
+from eitherway.judge.experiment import CONTINUATIONS, Verdict, judge_among, worst
 from eitherway.judge.sentences import consequence, does
-from eitherway.judge.trial import Trial
 from eitherway.model.finding import Confidence, Finding
 from eitherway.model.outcome import Outcome
 from eitherway.model.words import Arm, Class, Kind
@@ -42,25 +45,31 @@ class Shown:
     verdict: Verdict
 
 
-class Judge:
+class Judge(Closing):
     """Judges findings of one program."""
 
     def __init__(
         self,
-        explorer: Explorer,
+        explorers: Sequence[Explorer],
         *,
         fixed: bool,
         isolation: str,
         places: Places = NOWHERE,
         continuations: int = CONTINUATIONS,
+        specification: Specification = ANYTHING,
     ) -> None:
-        """`fixed`: addresses are the same in every run; `places` that are known to be shared."""
-        self._explorer = explorer
+        """As many branches run at a time as there are explorers.
+
+        `fixed`: addresses are the same in every run; `places` that are known to be shared.
+        """
+        self._explorer = explorers[0]
+        self._workers = Workers(explorers)
         self._fixed = fixed
         self._isolation = isolation
         self._places = places
         self._continuations = continuations
-        self._tracer = Tracer(explorer, fixed=fixed)
+        self._specification = specification
+        self._tracer = Tracer(self._explorer, fixed=fixed)
         self._last: tuple[Ran, Traced, Racing | None] | None = None
 
     def judged(self, finding: Finding, ran: Ran, keep: Keep) -> Finding:
@@ -77,6 +86,10 @@ class Judge:
             reason = "the recorded run does not show it"
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
         return self._told(finding, shown, branches, keep)
+
+    def close(self) -> None:
+        """Wait for branches that are under way."""
+        self._workers.close()
 
     def _traced(self, ran: Ran) -> tuple[Traced, Racing | None]:
         """Several findings may be of one run, one after the other."""
@@ -105,10 +118,13 @@ class Judge:
         return why_not(ran)
 
     def _try(self, branches: Branches, pair: Pair, continuations: int) -> Verdict:
-        def branch(arm: Arm, continuation: int) -> Outcome:
-            return branches.branch(Spec(pair, arm, continuation))
+        def outcome(spec: Spec, explorer: Explorer) -> Outcome:
+            return self._specification.outcome(branches.run(spec, explorer))
 
-        return judge(branch, continuations)
+        def begin(arm: Arm, continuation: int) -> Future[Outcome]:
+            return self._workers.submit(partial(outcome, Spec(pair, arm, continuation)))
+
+        return judge_among(begin, continuations, self._workers.count)
 
     def _told(
         self, finding: Finding, shown: list[Shown], branches: Branches, keep: Keep
@@ -148,7 +164,7 @@ class Judge:
             return replace(finding, explanation=explanation)
 
         def put(bits: int) -> Outcome:
-            return branches.branch(Spec(pair, Arm.CONTROL, 0, bits))
+            return self._specification.outcome(branches.run(Spec(pair, Arm.CONTROL, 0, bits)))
 
         reason = reason_of(states, put, shown.verdict.trials[0].control)
         return replace(finding, explanation=explanation, reason=reason)
@@ -156,9 +172,10 @@ class Judge:
 
 def _with_evidence(finding: Finding, shown: Shown, branches: Branches, keep: Keep) -> Finding:
     """Both orders as runs that can be done again; the first to look at is the one that fails."""
-    trial = shown.verdict.decisive
-    run = partial(_kept, branches, shown.instance.pair, trial, keep)
-    other, recorded = run(Arm.FLIP), run(Arm.CONTROL)
+    trial, pair = shown.verdict.decisive, shown.instance.pair
+    other, recorded = (
+        keep(branches.run(Spec(pair, arm, trial.continuation))) for arm in (Arm.FLIP, Arm.CONTROL)
+    )
     worse = recorded if trial.control.fails and not trial.flip.fails else other
     return replace(
         finding,
@@ -170,7 +187,3 @@ def _with_evidence(finding: Finding, shown: Shown, branches: Branches, keep: Kee
             f"The recorded order: eitherway replay {recorded.name}; {does(trial.control)}.",
         ),
     )
-
-
-def _kept(branches: Branches, pair: Pair, trial: Trial, keep: Keep, arm: Arm) -> Path:
-    return keep(branches.run(Spec(pair, arm, trial.continuation)))

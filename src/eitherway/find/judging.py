@@ -4,6 +4,7 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
@@ -11,6 +12,7 @@ from eitherway.closing import Closing
 from eitherway.errors import BadInput, Problem
 from eitherway.find.judged import Judge
 from eitherway.find.known import Known
+from eitherway.find.specification import ANYTHING, Specification
 from eitherway.model.finding import Finding
 from eitherway.model.words import Class, Kind
 from eitherway.recording.read import Recording
@@ -26,12 +28,23 @@ from eitherway.worlds.threads.run import Ran
 class Judging(Closing):
     """One program and one recording are held ready: findings of one should come together."""
 
-    def __init__(self, store: Store, *, plan: Plan, fixed: bool, continuations: int) -> None:
-        """`fixed`: addresses are the same in every run."""
+    def __init__(
+        self,
+        store: Store,
+        *,
+        plan: Plan,
+        fixed: bool,
+        continuations: int,
+        jobs: int = 1,
+        specification: Specification = ANYTHING,
+    ) -> None:
+        """`fixed`: addresses are the same in every run; `jobs` branches run at a time."""
         self._store = store
         self._plan = plan
         self._fixed = fixed
         self._continuations = continuations
+        self._jobs = jobs
+        self._specification = specification
         self._stack = ExitStack()
         self._ready: tuple[Launch, Judge] | None = None
         self._recorded: tuple[str, Recorded] | None = None
@@ -55,15 +68,20 @@ class Judging(Closing):
         return self._ready[1]
 
     def _made(self, launch: Launch) -> Judge:
-        box = self._stack.enter_context(Sandbox(require=(), work=[launch.directory]))
-        explorer = self._stack.enter_context(Explorer(launch, box, plan=self._plan))
-        return Judge(
-            explorer,
+        enter = self._stack.enter_context
+        boxes = [enter(Sandbox(require=(), work=[launch.directory])) for _ in range(self._jobs)]
+        explorers = [enter(Explorer(launch, box, plan=self._plan)) for box in boxes]
+        judge = Judge(
+            explorers,
             fixed=self._fixed,
-            isolation=str(box.isolation),
+            isolation=str(boxes[0].isolation),
             places=Known(launch, self._store).places,
             continuations=self._continuations,
+            specification=replace(
+                self._specification, directory=launch.directory, environment=launch.environment
+            ),
         )
+        return enter(judge)
 
     def close(self) -> None:
         """End what is held ready."""

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the arms of an experiment, and stops when its answer is decided."""
 
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
 from eitherway.judge.trial import Trial
@@ -9,6 +11,7 @@ from eitherway.model.outcome import Forced, Outcome
 from eitherway.model.words import Arm, Class
 
 Branch = Callable[[Arm, int], Outcome]
+Begin = Callable[[Arm, int], Future[Outcome]]  # a branch that others run
 CONTINUATIONS = 16  # of each order: ways to go on after the two
 
 
@@ -39,19 +42,44 @@ class Verdict:
 
 def judge(branch: Branch, continuations: int = CONTINUATIONS) -> Verdict:
     """The class of one pair of operations of one run."""
+
+    def begin(arm: Arm, continuation: int) -> Future[Outcome]:
+        future: Future[Outcome] = Future()
+        future.set_result(branch(arm, continuation))
+        return future
+
+    return judge_among(begin, continuations)
+
+
+def judge_among(begin: Begin, continuations: int = CONTINUATIONS, at_once: int = 1) -> Verdict:
+    """The same with so many continuations under way at a time."""
     trials: list[Trial] = []
-    for number in range(continuations):
-        trials.append(_trial(branch, number))
-        if trials[-1].klass is Class.SPEC_VIOLATED:
+    for trial in _trials(begin, continuations, at_once):
+        trials.append(trial)
+        if trial.klass is Class.SPEC_VIOLATED:
             break
     telling = [trial for trial in trials if not trial.says_nothing] or trials
     klass = _worst(trial.klass for trial in telling)
     return Verdict(klass, tuple(trials), _reason(klass, telling))
 
 
-def _trial(branch: Branch, number: int) -> Trial:
-    trial = Trial(number, branch(Arm.FLIP, number), branch(Arm.CONTROL, number))
-    return replace(trial, prefix=branch(Arm.PREFIX, number)) if trial.differs else trial
+def _trials(begin: Begin, continuations: int, at_once: int) -> Iterator[Trial]:
+    """In their order; when nobody wants more, those that were not begun are not."""
+    under_way: deque[tuple[Future[Outcome], Future[Outcome]]] = deque()
+    begun = 0
+    try:
+        for number in range(continuations):
+            while begun < min(number + at_once, continuations):
+                under_way.append((begin(Arm.FLIP, begun), begin(Arm.CONTROL, begun)))
+                begun += 1
+            flip, control = under_way.popleft()
+            trial = Trial(number, flip.result(), control.result())
+            needs = trial.differs
+            yield replace(trial, prefix=begin(Arm.PREFIX, number).result()) if needs else trial
+    finally:
+        for pair in under_way:
+            for future in pair:
+                future.cancel()
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Races whose consequences are known; the first argument says which.
 #include <assert.h>
+#include <eitherway.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,20 @@ static void lost_update(void) {
 static void asserted(void) {
     run(add, add);
     assert(counter == 2);
+}
+
+static void *hold_invariant(void *unused) {
+    int before = counter;
+    counter = before + 1;
+    EITHERWAY_INVARIANT(counter > before);
+    return unused;
+}
+static void *reset(void *unused) {
+    counter = 0;
+    return unused;
+}
+static void invariant(void) {
+    run(hold_invariant, reset);
 }
 
 static void unused_result(void) {
@@ -230,6 +245,7 @@ static const struct {
 } all[] = {
     {"lost_update", lost_update},
     {"asserted", asserted},
+    {"invariant", invariant},
     {"unused_result", unused_result},
     {"order_assumed", order_assumed},
     {"redundant", redundant},

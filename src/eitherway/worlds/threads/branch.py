@@ -113,16 +113,16 @@ class Branches:
         if reason := why_not(ran):
             raise Unavailable(f"the run cannot be left half-way: {reason}")
 
-    def branch(self, spec: Spec) -> Outcome:
-        """What it does."""
-        return outcome_of(self.run(spec))
+    def branch(self, spec: Spec, explorer: Explorer | None = None) -> Outcome:
+        """What it does, whoever runs it: any explorer of the same program can."""
+        return outcome_of(self.run(spec, explorer))
 
-    def run(self, spec: Spec) -> Ran:
+    def run(self, spec: Spec, explorer: Explorer | None = None) -> Ran:
         """The same as a run of its own, which can be kept and done again."""
         patience = max(_AT_LEAST, _PATIENCE * self._ran.schedule.reached)
         options = {**spec.pair.options(spec.arm, patience), "branch-turned": spec.turned}
         guidance = Guidance(self._places, tuning=options)
-        return self._explorer.run(
+        return (explorer or self._explorer).run(
             replay=self._ran,
             scheduler=BRANCH,
             seed=spec.continuation,

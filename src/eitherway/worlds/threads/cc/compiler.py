@@ -7,6 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from eitherway.errors import Unavailable, UsageError
+from eitherway.installed import native
 from eitherway.worlds.threads.cc.spawn import Child
 
 
@@ -56,7 +57,9 @@ class Compiler(NamedTuple):
     @property
     def compile_flags(self) -> tuple[str, ...]:
         """What makes it generate code for our runtime. The user's own options come after."""
-        return _COMPILE[self.family]
+        header = ("-idirafter", str(native("include/eitherway.h").parent))
+        first, *rest = _COMPILE[self.family]  # of clang, behind the first nothing need be used
+        return (first, *header, *rest)
 
     def ask_version(self) -> Child:
         """Starts asking; `version` reads the answer. clang is slow to answer, linking is too."""

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options with which a user says what a run must do."""
+
+import argparse
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eitherway.cli import arguments
+from eitherway.errors import BadInput, UsageError
+
+if TYPE_CHECKING:
+    from eitherway.find.specification import Specification
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of the verbs that judge."""
+    group = parser.add_argument_group("what a run must do, in either order")
+    group.add_argument(
+        "--expect-output",
+        metavar="FILE",
+        type=arguments.file_name,
+        help="write this to standard output",
+    )
+    group.add_argument(
+        "--checker",
+        metavar="CMD",
+        help="satisfy CMD (words, no shell), which reads what was written to standard output and "
+        "ends with 0 when it is content",
+    )
+    group.add_argument(
+        "--ignore-output",
+        metavar="REGEX",
+        action="append",
+        default=[],
+        help="lines of output that say nothing (may be repeated)",
+    )
+
+
+def specification_of(args: argparse.Namespace) -> "Specification":
+    """What the options ask for; what cannot be read is refused before anything runs."""
+    from eitherway.find.specification import Specification
+    from eitherway.worlds.threads.driver import parse_command
+
+    checker = parse_command(args.checker) if args.checker is not None else ()
+    if checker and shutil.which(checker[0]) is None:
+        raise UsageError(f"the checker {checker[0]} is no command that can be started")
+    ignored = tuple(_pattern(text) for text in args.ignore_output)
+    expected = None if args.expect_output is None else _content(args.expect_output)
+    return Specification(ignored, expected, checker)
+
+
+def _pattern(text: str) -> "re.Pattern[bytes]":
+    try:
+        return re.compile(text.encode())
+    except re.error as problem:
+        raise UsageError(f"--ignore-output '{text}' is no regular expression: {problem}") from None
+
+
+def _content(name: str) -> bytes:
+    try:
+        return Path(name).read_bytes()
+    except OSError as problem:
+        raise BadInput(f"{name} cannot be read: {problem.strerror}") from None

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the user says that a run must do, beside not to fail: held against what branches wrote."""
+
+import hashlib
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from eitherway.errors import BadInput
+from eitherway.model.outcome import Outcome
+from eitherway.worlds.threads.branch import outcome_of
+from eitherway.worlds.threads.captured import Captured
+from eitherway.worlds.threads.run import Ran
+
+_TIME = 30.0  # seconds that a checker has
+_SHOWN = 120  # bytes of what it says
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """Of what is written to standard output; lines that match one of `ignored` are left out."""
+
+    ignored: tuple[re.Pattern[bytes], ...] = ()
+    expected: bytes | None = None
+    checker: tuple[str, ...] = ()  # reads it; content when it ends with 0
+    directory: str = "."
+    environment: Mapping[str, str] | None = None
+
+    def outcome(self, ran: Ran) -> Outcome:
+        """What a run did, by this."""
+        outcome = outcome_of(ran)
+        complaints = tuple(filter(None, (self._expects(ran.out), self._checks(ran.out))))
+        output = outcome.output
+        if self.ignored:
+            streams = {"standard output": ran.out, "standard error": ran.err}
+            output = {name: self._digest(stream) for name, stream in streams.items()}
+        return replace(outcome, output=output, complaints=(*outcome.complaints, *complaints))
+
+    def _digest(self, stream: Captured) -> str:
+        return hashlib.sha256(self._seen(stream)).hexdigest()
+
+    def _seen(self, stream: Captured) -> bytes:
+        if len(stream.beginning) < stream.size:
+            raise BadInput(
+                f"only {len(stream.beginning):,} of {stream.size:,} bytes of output are kept: "
+                "what is to be ignored or checked cannot be told of the rest"
+            )
+        lines = stream.beginning.splitlines(keepends=True)
+        return b"".join(line for line in lines if not self._is_ignored(line))
+
+    def _is_ignored(self, line: bytes) -> bool:
+        return any(pattern.search(line) for pattern in self.ignored)
+
+    def _expects(self, stream: Captured) -> str:
+        if self.expected is None:
+            return ""
+        lines = self.expected.splitlines(keepends=True)
+        wanted = b"".join(line for line in lines if not self._is_ignored(line))
+        return "" if self._seen(stream) == wanted else "what is written is not what is expected"
+
+    def _checks(self, stream: Captured) -> str:
+        if not self.checker:
+            return ""
+        try:
+            done = subprocess.run(
+                self.checker,
+                input=self._seen(stream),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                cwd=self.directory,
+                env=None if self.environment is None else dict(self.environment),
+                timeout=_TIME,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise BadInput(f"the checker {self.checker[0]} did not run: {problem}") from None
+        if done.returncode == 0:
+            return ""
+        said = done.stdout[:_SHOWN].decode(errors="replace").strip().replace("\n", " ")
+        return f"the checker is not content: {said}" if said else "the checker is not content"
+
+
+ANYTHING = Specification()
