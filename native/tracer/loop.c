@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 enum event { MADE = 1, RUNS = 2, ENDED = 3, SIGNALLED = 4 };
 enum { COMMAND_LINE_MAX = 1 << 16, QUICK_LOOKS = 40, DEFERRED_MAX = 1024 };
 enum { COMPUTES = 12 }; // times the patience: for one that computes and makes no call
-enum { LOOK_AT_ONCE = 25, LOOK_AGAIN = 2000, LOOK_LATER = 50000 }; // microseconds
+enum { LOOK_AT_ONCE = 25, LOOK_AGAIN = 4000 }; // microseconds
 
 static uint64_t ticks;
 static pid_t first;
@@ -233,13 +234,13 @@ static double now(void) {
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-// True: something has stopped. False: so much time went by.
-static bool nap(long microseconds) {
+// Something has stopped, or so much time went by.
+static void nap(long microseconds) {
     sigset_t child;
     struct timespec time = {microseconds / 1000000, microseconds % 1000000 * 1000};
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    return sigtimedwait(&child, NULL, &time) > 0;
+    sigtimedwait(&child, NULL, &time);
 }
 
 enum rest { ALL_REST, ONE_MAY_SLEEP, ONE_RUNS };
@@ -276,32 +277,38 @@ static enum look look_once(pid_t *id, int *status) {
     return *id < 0 && errno == ECHILD ? NOBODY_LEFT : NOTHING;
 }
 
+// One runs, and will stop: waits for it, but not longer than until the next tick of the timer.
+static enum look look_patiently(pid_t *id, int *status) {
+    *id = waitpid(-1, status, __WALL);
+    if (*id > 0)
+        return STOPPED;
+    return errno == ECHILD ? NOBODY_LEFT : NOTHING;
+}
+
 // Ordered: the next stop, or that all have come to rest.
 static enum look look_ordered(pid_t *id, int *status, double until) {
     for (long looks = 1;; looks++) {
-        enum look found = look_once(id, status);
+        enum rest rest = look_for_rest();
+        enum look found = (rest == ONE_RUNS ? look_patiently : look_once)(id, status);
         if (found != NOTHING)
             return found;
-        enum rest rest = look_for_rest();
-        if (rest == ALL_REST) {
-            found = look_once(id, status); // what stopped before the others rested
-            return found == NOTHING ? AT_REST : found;
-        }
+        if (rest == ALL_REST)
+            return AT_REST;
         if (now() > until)
             return NOTHING;
-        // A stop ends the nap; that one falls asleep does not.
-        if (!nap(rest == ONE_RUNS || looks > QUICK_LOOKS ? LOOK_AGAIN : looks * LOOK_AT_ONCE))
+        if (rest == ONE_RUNS) // it may have fallen asleep where nobody thought it would
             threads_each(not_for_sure, NULL);
+        else
+            nap(looks < QUICK_LOOKS ? looks * LOOK_AT_ONCE : LOOK_AGAIN);
     }
 }
 
 // As they come: the next stop, or that none came for a while.
 static enum look look_as_they_come(pid_t *id, int *status, double until) {
     for (;;) {
-        enum look found = look_once(id, status);
+        enum look found = look_patiently(id, status);
         if (found != NOTHING)
             return found;
-        nap(gate_is_busy() ? LOOK_AGAIN : LOOK_LATER);
         if (gate_is_busy())
             gate_pass_sleeper();
         else if (first_ended && look_for_rest() == ALL_REST)
@@ -309,6 +316,17 @@ static enum look look_as_they_come(pid_t *id, int *status, double until) {
         if (now() > until)
             return NOTHING;
     }
+}
+
+static void tick_of_timer(int number) {
+    (void)number; // it only interrupts a wait
+}
+
+static void start_timer(void) {
+    struct sigaction action = {.sa_handler = tick_of_timer};
+    struct itimerval every = {{0, LOOK_AGAIN}, {0, LOOK_AGAIN}};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &every, NULL);
 }
 
 static void end_thread(struct thread *thread, void *context) {
@@ -334,6 +352,7 @@ static const char *why_it_ends(enum look found) {
 int loop_run(pid_t command, double patience) {
     first = command;
     thread_get(command)->known = true;
+    start_timer();
     double until = now() + patience, most = now() + COMPUTES * patience;
     bool ending = false;
     for (;;) {

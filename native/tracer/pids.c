@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which number the next process gets: numbers that a recorded run gave to others are used up by
 // processes that end at once. This needs no privilege, and nobody else runs meanwhile.
+#include <errno.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,8 +24,8 @@ static pid_t use_up_one(void) {
     pid_t child = vfork();
     if (child == 0)
         _exit(0);
-    if (child > 0)
-        waitpid(child, NULL, 0);
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
     return child;
 }
 

@@ -9,10 +9,10 @@
 
 #include "tracer.h"
 
-enum { NUMBERS = 1 << 22 }; // pid_max cannot be more
-static struct thread **table;
-static pid_t highest;
-static size_t count;
+enum { NUMBERS = 1 << 22 };   // pid_max cannot be more
+static struct thread **table; // by number
+static struct thread **all;   // in no order
+static size_t count, room;
 
 static void table_make(void) {
     size_t size = (size_t)NUMBERS * sizeof *table;
@@ -45,6 +45,17 @@ static int open_of(pid_t id, const char *name) {
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
+static void add_to_all(struct thread *thread) {
+    if (count == room) {
+        room = room ? 2 * room : 64;
+        all = realloc(all, room * sizeof *all);
+        if (!all)
+            die(EXIT_UNAVAILABLE, "there is not enough memory for %zu processes", room);
+    }
+    thread->at = count;
+    all[count++] = thread;
+}
+
 struct thread *thread_get(pid_t id) {
     struct thread *thread = thread_find(id);
     if (thread)
@@ -59,14 +70,14 @@ struct thread *thread_get(pid_t id) {
     thread->stat = open_of(id, "stat");
     thread->syscall = open_of(id, "syscall");
     table[id] = thread;
-    highest = id > highest ? id : highest;
-    count++;
+    add_to_all(thread);
     return thread;
 }
 
 void thread_gone(struct thread *thread) {
     table[thread->id] = NULL;
-    count--;
+    all[thread->at] = all[--count];
+    all[thread->at]->at = thread->at;
     if (thread->stat >= 0)
         close(thread->stat);
     if (thread->syscall >= 0)
@@ -74,14 +85,9 @@ void thread_gone(struct thread *thread) {
     free(thread);
 }
 
-size_t thread_count(void) {
-    return count;
-}
-
 void threads_each(void (*visit)(struct thread *thread, void *context), void *context) {
-    for (pid_t id = 1; id <= highest; id++)
-        if (table[id])
-            visit(table[id], context);
+    for (size_t i = 0; i < count; i++)
+        visit(all[i], context);
 }
 
 static char state_of(const struct thread *thread) {

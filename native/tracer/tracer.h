@@ -39,6 +39,7 @@ enum { LOOKUPS_MAX = 96 };
 
 struct thread {
     pid_t id;      // of the thread
+    size_t at;     // in the list of all
     pid_t process; // that it belongs to
     enum where where;
     bool known;        // whoever made it has been told of
@@ -76,8 +77,7 @@ struct options {
 struct thread *thread_find(pid_t id); // or NULL
 struct thread *thread_get(pid_t id);  // made when it is not there
 void thread_gone(struct thread *thread);
-size_t thread_count(void);
-// Calls it for each.
+// Calls it for each, in no order; it must not end one.
 void threads_each(void (*visit)(struct thread *thread, void *context), void *context);
 // It goes on: to its next stop, or into a call in which it may sleep.
 void thread_goes(struct thread *thread);
