@@ -35,6 +35,12 @@ void ew_channel_took(int descriptor, const void *pc) {
         ew_annotate_acquire(channel, pc ? pc : PC);
 }
 
+void ew_channel_wanted(int descriptor, const void *pc) {
+    const void *channel = UNLIKELY(ew_watched) && pc ? channel_at(descriptor) : NULL;
+    if (channel)
+        ew_wants(EW_OP_WAIT, EW_FLAG_TRY, channel, 1, pc);
+}
+
 void ew_signal_sent(int number, const void *pc) {
     if ((unsigned)number <= SIGNALS)
         ew_annotate_release(&signals[number], pc);

@@ -17,6 +17,8 @@
 void ew_channel_put(int descriptor, const void *pc);
 // Something was taken, or it was seen to be there.
 void ew_channel_took(int descriptor, const void *pc);
+// It is about to be waited for; ew_wants says when that is over.
+void ew_channel_wanted(int descriptor, const void *pc);
 
 void ew_signal_sent(int number, const void *pc);
 void ew_signal_taken(int number, const void *pc);

@@ -99,6 +99,7 @@ static long run(int fd, struct msghdr *message, int flags, const void *pc) {
         receiving.total += message->msg_iov[i].iov_len;
     ew_transfer_begin(&transfer, fd, flags & MSG_OOB ? POLLPRI : POLLIN,
                       !(flags & (MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE)));
+    transfer.pc = pc;
     long got = receive_all(&transfer, &receiving);
     if (got >= 0)
         ew_channel_took(transfer.fd, pc);

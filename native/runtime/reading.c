@@ -38,6 +38,7 @@ static bool may_wait(const struct reading *reading) {
 static ssize_t run(int fd, struct reading *reading) {
     struct ew_transfer transfer;
     ew_transfer_begin(&transfer, fd, POLLIN, may_wait(reading));
+    transfer.pc = reading->pc;
     long got = ew_transfer_attempt(&transfer, attempt, reading);
     if (got >= 0)
         ew_channel_took(transfer.fd, reading->pc);

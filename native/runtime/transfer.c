@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks, waits and calls.
 #include "transfer.h"
+#include "channels.h"
 #include "debts.h"
 #include "input.h"
 #include "libc.h"
@@ -49,8 +50,10 @@ static void set_deadline(struct ew_transfer *transfer) {
 static enum ew_woken wait_once(struct ew_transfer *transfer) {
     struct pollfd one = {transfer->fd, transfer->events, 0};
     set_deadline(transfer);
+    ew_channel_wanted(transfer->fd, transfer->pc);
     enum ew_woken woken =
         (transfer->outside ? ew_wait_outside : ew_wait_within)(&one, 1, transfer->deadline);
+    ew_wants(0, 0, NULL, 0, NULL);
     transfer->fd = one.fd; // unless the program has closed it
     ew_testcancel();
     return woken;

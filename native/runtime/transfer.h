@@ -20,6 +20,7 @@ struct ew_transfer {
     bool accepts;     // connections, and no data
     bool over;        // the time is, or a handler has run: no more attempts
     int64_t deadline; // of SO_RCVTIMEO or SO_SNDTIMEO
+    const void *pc;   // of the program's call; NULL: none is known
     struct stat status;
 };
 

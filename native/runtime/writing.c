@@ -156,6 +156,7 @@ long ew_write(int fd, const struct ew_writing *writing) {
     struct progress progress = {writing, total_of(writing->parts, writing->count), 0};
     bool may_wait = !(writing->flags & MSG_DONTWAIT) && (progress.total || writing->message);
     ew_transfer_begin(&transfer, fd, POLLOUT, may_wait);
+    transfer.pc = writing->pc;
     if (transfer.waits)
         ew_channel_put(fd, writing->pc); // others may take the first part meanwhile
     long done = write_all(&transfer, &progress);

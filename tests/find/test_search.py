@@ -131,6 +131,13 @@ def test_who_joins_with_a_lock_is_part_of_a_deadlock(
     assert {side.op for side in finding.operations} == sides
 
 
+def test_who_waits_for_a_pipe_is_told_of_a_deadlock(find: Find) -> None:
+    found = [f for f in find("pipes_full").findings.values() if f.kind is Kind.DEADLOCK]
+    (finding,) = found
+    assert {side.op for side in finding.operations} == {"wait that never returned"}
+    assert {side.place.function for side in finding.operations} == {"fill"}
+
+
 def test_a_deadlock_that_cannot_be_is_not_told(find: Find) -> None:
     assert find("deadlock", "gated").findings == {}
 
