@@ -95,6 +95,15 @@ def test_a_copied_recording_is_not_followed(work: Path) -> None:
     assert (done.returncode, "was not made in that place" in done.stderr) == (65, True)
 
 
+def test_what_is_not_there_yet_says_so(work: Path) -> None:
+    done = eitherway(work, "check", "--seconds", "120", "--", "sh", "-c", LOST_UPDATE)
+    assert done.returncode == 1
+    for words in (["explain"], ["replay", "--gdb"], ["replay", "--times", "2"]):
+        refused = eitherway(work, *words)
+        assert refused.returncode == 69, refused.stderr
+        assert "Traceback" not in refused.stderr
+
+
 @pytest.mark.parametrize("command", ["./missing", "/etc/passwd", "/"])
 def test_what_is_no_program_is_refused(work: Path, command: str) -> None:
     done = eitherway(work, "check", "--", command)

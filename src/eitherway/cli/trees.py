@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from eitherway.cli import findings_list, output, running
 from eitherway.cli.progress import Line
-from eitherway.errors import Exit
+from eitherway.errors import Exit, Unavailable
 from eitherway.findings.merge import stamped
 
 if TYPE_CHECKING:
@@ -136,6 +136,18 @@ def _exit_code(log: "Log") -> int:
     return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else status >> 8
 
 
+def _refuse_options(args: argparse.Namespace) -> None:
+    given = {
+        "--gdb": args.gdb,
+        "--trace": args.trace,
+        "--keep": args.keep,
+        "--times": args.times > 1,
+    }
+    for option, asked in given.items():
+        if asked:
+            raise Unavailable(f"{option} is not there yet for recordings of processes")
+
+
 def replay(args: argparse.Namespace, recording: "Recording") -> int:
     """Do a recorded run again, call by call, apart from the user's files."""
     import tempfile
@@ -147,6 +159,7 @@ def replay(args: argparse.Namespace, recording: "Recording") -> int:
     from eitherway.worlds.processes.recorded import launch_of
     from eitherway.worlds.processes.run import PATIENCE, Follow, run
 
+    _refuse_options(args)
     log, launch = Log.read(recording), launch_of(recording)
     show = None if args.quiet else running.shown()
     with (

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 from eitherway.closing import Closing
-from eitherway.errors import BadInput, Problem
+from eitherway.errors import BadInput, Problem, Unavailable
 from eitherway.find.judged import Judge
 from eitherway.find.known import Known
 from eitherway.find.specification import ANYTHING, Specification
@@ -18,6 +18,7 @@ from eitherway.model.words import Class, Kind
 from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.recorded import is_tree
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.launch import Launch
@@ -126,6 +127,11 @@ def recorded_of(finding: Finding) -> Recorded:
 def recorded_at(path: str | os.PathLike[str]) -> Recorded:
     """To judge is to start what a recording names: only one that was made in this place."""
     with Recording.open(path) as recording:
+        if is_tree(recording):
+            raise Unavailable(
+                "what processes do is judged and explained by check; this verb knows threads only",
+                instead="eitherway check -- CMD ARGS",
+            )
         if not is_made_here(recording):
             raise BadInput(
                 f"{recording.path} was not made in that place, and to judge is to start what it "
