@@ -23,6 +23,7 @@ MODULES = (
     "growing",
     "replays",
     "corpus",
+    "shrinking",
 )
 
 

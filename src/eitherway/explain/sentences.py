@@ -8,7 +8,7 @@ from eitherway.model.finding import FoundOperation
 
 _LINES = 12  # of output that are shown
 _BEFORE = 3  # of them, before the first that differs
-_WIDTH = 500  # of a line
+_WIDTH = 200  # of a line
 
 
 def shortest(before: int, after: int, runs: int, *, whole: bool) -> str:

@@ -195,7 +195,7 @@ def _summary_place(finding: Finding) -> str:
 def _judgement(finding: Finding, marked: str) -> Iterator[str]:
     yield f"  id: {finding.id}{marked}"
     k = finding.confidence.paths * finding.confidence.schedules
-    tried = f"; tried {k} ways" if k else ""
+    tried = f"; tried {k} way{'' if k == 1 else 's'}" if k else ""
     yield f"  class: {finding.klass.value} ({MEANINGS[finding.klass]}{tried})"
     yield from _labelled("reason", finding.reason)
     yield from _labelled("consequence", finding.consequence)

@@ -23,7 +23,8 @@ function findingView(finding, width) {
 
 function heading(finding) {
   const replay = T(finding.replay);
-  const k = finding.tried ? `; tried ${finding.tried} ways` : "";
+  const ways = finding.tried === 1 ? "1 way" : `${finding.tried} ways`;
+  const k = finding.tried ? `; tried ${ways}` : "";
   return el(
     "header", {},
     el(
