@@ -40,6 +40,17 @@ def test_an_order_that_cannot_be_had_says_nothing() -> None:
         assert critical_pair(["x"], told(flip, CRASH), crashes) is None, flip
 
 
+def test_a_lock_is_followed_to_the_second_who_takes_it() -> None:
+    """While the first has it, the second cannot: so the recorded way is followed behind both."""
+
+    def branch(pair: str, arm: Arm, number: int) -> Outcome:
+        return {Arm.FLIP: WELL, Arm.CONTROL: BLOCKED, Arm.PREFIX: CRASH}[arm]
+
+    found = critical_pair(["x"], branch, crashes)
+    assert found is not None
+    assert found.shown == CONTINUATIONS
+
+
 def test_the_first_that_decides_is_told() -> None:
     def branch(pair: str, arm: Arm, number: int) -> Outcome:
         return CRASH if arm is Arm.CONTROL or pair == "no" else WELL

@@ -268,6 +268,16 @@ def test_a_trace_is_whole_however_the_program_ends(
     assert found.values[found.events["op"] == OpKind.STORE].tolist() == stores
 
 
+@pytest.mark.parametrize("how", ["s", "m", "a", "A"])
+def test_a_trace_of_a_run_that_died_goes_on_to_its_death(
+    crash: Launch, tmp_path: Path, how: str
+) -> None:
+    """Without a tracer nobody of ours is told of the death, and accesses come before it."""
+    ran = run(replace(crash, command=(*crash.command, how)))
+    again = run(replace(crash, command=(*crash.command, how)), replay=ran, trace=tmp_path)
+    assert again.differences(ran) == []
+
+
 def test_what_a_killed_program_left_is_incomplete(crash: Launch, tmp_path: Path) -> None:
     launch = replace(crash, command=(*crash.command, "k"))
     assert run(launch, trace=tmp_path, request=VALUES).status == -signal.SIGKILL

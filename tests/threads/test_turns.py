@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from tests.corpus.checked import addresses_as_before, build
 
+from eitherway.model.outcome import Ending
 from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.threads.branch import outcome_of
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.decisions import TIME_PASSES
 from eitherway.worlds.threads.explorer import Explorer
@@ -54,6 +56,18 @@ NAMES = (
 )
 
 
+def test_a_hang_is_one_again(tmp_path: Path) -> None:
+    """Where it is seen to be one need not be the same."""
+    for explorer in explored("paper_pfscan", tmp_path):
+        hangs = (ran for seed in range(60) if has_hung(ran := explorer.run(seed=seed, detect=True)))
+        ran = next(hangs)
+        assert has_hung(by_turns(explorer, ran, Turns.of(ran.schedule)))
+
+
+def has_hung(ran: Ran) -> bool:
+    return outcome_of(ran).ending is Ending.HANG
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_turns_make_the_same_run(name: str, tmp_path: Path) -> None:
     for explorer in explored(name, tmp_path):
@@ -91,9 +105,9 @@ def test_how_turns_are_read_from_a_schedule() -> None:
         (9, 1, SwitchKind.TIME),
         (9, 1, SwitchKind.THREAD),
     ]
-    schedule = Schedule(switches=np.array(rows, dtype=SWITCH))
+    schedule = Schedule(switches=np.array(rows, dtype=SWITCH), reached=12)
     assert Turns.of(schedule) == Turns(
-        (Turn(0, 4), Turn(1, 2), Turn(0, 7), Turn(TIME_PASSES), Turn(0, 7), Turn(1, END)), (1,)
+        (Turn(0, 4), Turn(1, 2), Turn(0, 7), Turn(TIME_PASSES), Turn(0, 7), Turn(1, 6)), (1,)
     )
 
 

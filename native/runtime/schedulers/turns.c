@@ -4,6 +4,7 @@
 //
 // A turn of a thread that cannot go on is over. Behind the last, whoever runs goes on. Of a run
 // that is given, only what came from outside is used.
+#include "../circles.h"
 #include "../due.h"
 #include "../guide.h"
 #include "../input.h"
@@ -94,6 +95,7 @@ static uint32_t next(const struct ew_decision *decision) {
     if (ew_schedule_following()) {
         ew_schedule_leave();
         ew_input_leave();
+        ew_circles_begin(ew_detecting);
     }
     count_own_steps();
     uint32_t index = chosen(decision);
@@ -110,12 +112,14 @@ static uint32_t pick(uint32_t count) {
     return told < count ? told : 0;
 }
 
+// Not too many at once: whoever spins in a long turn is to be seen to do so.
 static int64_t accesses(int64_t left) {
+    int64_t few = ew_few_accesses(left);
     if (!turns_left || !runs)
-        return turns_left ? 0 : ew_few_accesses(left);
+        return turns_left ? 0 : few;
     uint64_t own = runs->priority + ew_steps - since;
-    return turns->until > own ? (int64_t)(turns->until - own) - 1
-                              : 0; // the access after these asks
+    int64_t to_end = turns->until > own ? (int64_t)(turns->until - own) - 1 : 0;
+    return to_end < few ? to_end : few; // the access after these asks
 }
 
 const struct ew_policy ew_policy_turns = {"turns", start, next, pick, accesses, true};

@@ -43,13 +43,21 @@ def _decides(pair: Pair, branch: Branch[Pair], happens: Happens) -> Critical[Pai
     shown: list[tuple[int, Outcome]] = []
     for number in range(CONTINUATIONS):
         other = branch(pair, Arm.FLIP, number)
-        if _is_another(other, happens) and happens(branch(pair, Arm.CONTROL, number)):
+        if _is_another(other, happens) and happens(_recorded(pair, branch, number)):
             shown.append((number, other))
         elif not shown and number:
             return None  # neither of the two goes on first and has it so
     if not shown:
         return None
     return Critical(pair, *shown[0], shown=len(shown), tried=CONTINUATIONS)
+
+
+def _recorded(pair: Pair, branch: Branch[Pair], number: int) -> Outcome:
+    """The recorded order; what one has cannot be held until the other has it, if it is a lock."""
+    control = branch(pair, Arm.CONTROL, number)
+    if control.forced is Forced.AS_ASKED:
+        return control
+    return branch(pair, Arm.PREFIX, number)
 
 
 def _is_another(other: Outcome, happens: Happens) -> bool:

@@ -8,6 +8,7 @@ the way from the first one to it.
 
 import dataclasses
 import os
+import signal
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -99,6 +100,27 @@ class Member:
         schedule = Schedule(0, zlib.crc32(switches.tobytes()), switches)
         size = min(len(self.inputs), len(other.inputs))
         return dataclasses.replace(self, schedule=schedule, inputs=self.inputs[:size])
+
+
+_OF_ITS_OWN = (
+    signal.SIGABRT,
+    signal.SIGBUS,
+    signal.SIGFPE,
+    signal.SIGILL,
+    signal.SIGSEGV,
+    signal.SIGSYS,
+    signal.SIGTRAP,
+)
+
+
+def with_death(members: tuple[Member, ...], status: int) -> tuple[Member, ...]:
+    """What nobody of ours was told: that the first died of what it did itself.
+
+    So does a replay, and need not be ended where the last thing is known of the recording.
+    """
+    if not members or members[0].state is not State.BEGAN or -status not in _OF_ITS_OWN:
+        return members
+    return (dataclasses.replace(members[0], state=State.ENDED, status=-status), *members[1:])
 
 
 Place = tuple[tuple[int, int, int], ...]

@@ -145,7 +145,7 @@ class Memories:
 
     def ran(self, status: int, out: Captured, err: Captured) -> Ran:
         """What is in them when the run is over."""
-        members = family.read(self.family)
+        members = family.with_death(family.read(self.family), status)
         return Ran(status, out, err, members, found=self.found(), shown=self.shown())
 
 

@@ -15,8 +15,6 @@ from eitherway.worlds.threads.guide import Guidance
 from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.schedule import Schedule, SwitchKind
 
-_END = 2**32 - 1  # steps that no thread comes to
-
 
 class Turn(NamedTuple):
     """One thread goes on; or, with the number TIME_PASSES, nobody until something is due."""
@@ -63,7 +61,7 @@ def _turns(schedule: Schedule) -> Iterator[Turn]:
             yield Turn(TIME_PASSES)
         else:
             running = choice
-    yield Turn(running, _END)
+    yield Turn(running, own[running] + max(schedule.reached - since, 0) + 1)
 
 
 def joined(turns: list[Turn], at: int) -> list[Turn] | None:
