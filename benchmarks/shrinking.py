@@ -69,7 +69,7 @@ def row(name: str, explorer: Explorer, ran: Ran) -> Row:
     since = perf_counter()
     explainer = Explainer(explorer, fixed=True, tell=lambda _: None)
     short = explainer.shorten(ran, SECONDS)
-    cause, pairs = explainer.cause(short)
+    cause, pairs = explainer.cause(short, SECONDS)
     return Row(
         name,
         _failure(short.outcome),

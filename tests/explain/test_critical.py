@@ -60,6 +60,15 @@ def test_the_first_that_decides_is_told() -> None:
     assert found.pair == "yes"
 
 
+def test_the_one_that_decides_more_often_is_told() -> None:
+    def branch(pair: str, arm: Arm, number: int) -> Outcome:
+        return CRASH if arm is Arm.CONTROL and (pair == "all" or number == 1) else WELL
+
+    found = critical_pair(["some", "all", "never tried"], branch, crashes)
+    assert found is not None
+    assert (found.pair, found.shown) == ("all", CONTINUATIONS)
+
+
 def test_one_way_to_go_on_is_enough_and_counted() -> None:
     def branch(pair: str, arm: Arm, number: int) -> Outcome:
         return CRASH if arm is Arm.CONTROL and number == 1 else WELL

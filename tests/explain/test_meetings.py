@@ -39,6 +39,15 @@ def test_each_pair_of_places_once() -> None:
     assert len(list(meetings(story.trace()))) == 2  # f before g, and g before f
 
 
+def test_the_same_places_of_other_actors_are_others() -> None:
+    story = Story()
+    get = story.writes("one", "x", at="f:1")
+    put = story.writes("other", "x", at="g:1")
+    again = story.writes("third", "x", at="f:1")
+    last = story.writes("one", "x", at="g:1")
+    assert list(meetings(story.trace())) == [(again, last), (put, again), (get, put)]
+
+
 def test_bytes_beside_each_other_do_not_meet() -> None:
     story = Story()
     story.does("one", OpKind.STORE, "x", part=(0, 4))

@@ -4,6 +4,7 @@
 import argparse
 from dataclasses import replace
 from datetime import UTC, datetime
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from eitherway.cli import arguments, findings_list, output, running, specifications, trees
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from eitherway.find.specification import Specification
     from eitherway.recording.store import Store
     from eitherway.worlds.threads.course import Plan
+    from eitherway.worlds.threads.launch import Launch
     from eitherway.worlds.threads.program import Program
 
 HELP = "run a program under many schedules; tell races, deadlocks and failures"
@@ -112,6 +114,7 @@ def run(args: argparse.Namespace) -> int:
     known.add_places(progress.places)
     if args.judge is not False:
         limit = None if args.judge else seconds or SECONDS
+        since = monotonic()
         _judge(
             progress,
             store,
@@ -121,6 +124,8 @@ def run(args: argparse.Namespace) -> int:
             jobs=args.jobs,
             specification=specification,
         )
+        until = since + (seconds or SECONDS)
+        _explain(progress, launch, store, course, fixed=fixed, until=until)
     result = _deliver(plan, progress, _notes(progress, program))
     if result.findings:
         count = saved.add(store, result.findings)
@@ -165,6 +170,30 @@ def _judge(
         judged, notes = judge_all(judging, wanted, line.show, seconds)
     progress.findings.update({finding.id: finding for finding in judged})
     progress.notes.extend(notes)
+
+
+def _explain(
+    progress: "Progress",
+    launch: "Launch",
+    store: "Store",
+    course: "Plan",
+    *,
+    fixed: bool,
+    until: float,
+) -> None:
+    """What failed is told with the pair that decides, in the time that judging left."""
+    from eitherway.find.explaining import explain_all, explaining, is_open
+
+    wanted = list(filter(is_open, progress.findings.values()))
+    if not wanted or progress.interrupted or not fixed or course.driver:
+        return
+    with (
+        Line() as line,
+        running.apart(launch) as box,
+        explaining(launch, box, store, course, fixed=fixed, tell=line.show) as explainer,
+    ):
+        told = list(explain_all(explainer, wanted, store, until))
+    progress.findings.update({finding.id: finding for finding in told})
 
 
 def _short(progress: "Progress") -> str:

@@ -2,8 +2,6 @@
 """`eitherway explain`: the fewest switches that do the same, and the pair whose order decides."""
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +10,6 @@ from eitherway.cli.progress import Line
 from eitherway.model.finding import Finding
 
 if TYPE_CHECKING:
-    from eitherway.find.explained import Explainer
     from eitherway.recording.store import Store
     from eitherway.worlds.threads.recorded import Recorded
 
@@ -46,14 +43,21 @@ def run(args: argparse.Namespace) -> int:
     """Explain, keep, report."""
     # late: NumPy comes with these
     from eitherway.find import saved
-    from eitherway.find.explaining import explained
+    from eitherway.find.explaining import explained, explaining
     from eitherway.recording.store import Store
+    from eitherway.worlds.threads.course import Plan
+    from eitherway.worlds.threads.launch import fix_addresses
     from eitherway.worlds.threads.recorded import Recorded, save
 
     plan = findings_list.plan_of(args)
     store = Store.default(tell=output.say)
     finding, recorded = _what(args.what, store)
-    with Line() as line, _explainer(recorded, store, line, args.timeout) as explainer:
+    plan_of_runs, fixed, launch = Plan(timeout=args.timeout), fix_addresses(), recorded.launch
+    with (
+        Line() as line,
+        running.apart(launch) as box,
+        explaining(launch, box, store, plan_of_runs, fixed=fixed, tell=line.show) as explainer,
+    ):
         finding = finding or explainer.finding_of(recorded.ran)
         told = explained(
             finding,
@@ -81,23 +85,3 @@ def _what(name: str | None, store: "Store") -> "tuple[Finding | None, Recorded]"
         return next(shown, None), recorded_at(path)
     finding = kept.one(known, name) if name else kept.some(known)[0]
     return finding, recorded_of(finding)
-
-
-@contextmanager
-def _explainer(
-    recorded: "Recorded", store: "Store", line: Line, timeout: float | None
-) -> "Iterator[Explainer]":
-    from eitherway.find.explained import Explainer
-    from eitherway.find.known import Known
-    from eitherway.worlds.threads.course import Plan
-    from eitherway.worlds.threads.explorer import Explorer
-    from eitherway.worlds.threads.launch import fix_addresses
-
-    fixed = fix_addresses()
-    launch = recorded.launch
-    with (
-        running.apart(launch) as box,
-        Explorer(launch, box, plan=Plan(timeout=timeout)) as explorer,
-    ):
-        places = Known(launch, store).places
-        yield Explainer(explorer, fixed=fixed, places=places, tell=line.show)

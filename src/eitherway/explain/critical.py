@@ -32,11 +32,15 @@ class Critical(Generic[Pair]):
 def critical_pair(
     pairs: Iterable[Pair], branch: Branch[Pair], happens: Happens
 ) -> Critical[Pair] | None:
-    """The first of the pairs whose order decides."""
+    """The first of the pairs whose order decides in every continuation, or else in most."""
+    best: Critical[Pair] | None = None
     for pair in pairs:
-        if (found := _decides(pair, branch, happens)) is not None:
-            return found
-    return None
+        found = _decides(pair, branch, happens)
+        if found is not None and (best is None or found.shown > best.shown):
+            best = found
+        if best is not None and best.shown == CONTINUATIONS:
+            break
+    return best
 
 
 def _decides(pair: Pair, branch: Branch[Pair], happens: Happens) -> Critical[Pair] | None:

@@ -18,19 +18,18 @@ _BACK = 1000  # operations on the same object that are looked at for a partner
 
 
 def meetings(trace: Trace) -> Iterator[tuple[int, int]]:
-    """Pairs of operations in the order seen, each pair of places in the code once."""
-    known: set[tuple[int, ...]] = set()
-    places = trace.stacks["place"][trace.operations["stack"]]
+    """Pairs of operations in the order seen; of two actors each pair of places in the code once."""
+    known: set[tuple[tuple[int, ...], ...]] = set()
     for one, other in _all(trace):
-        sides = (int(places[one]), int(places[other]), *_kinds(trace, one, other))
+        sides = _side(trace, one), _side(trace, other)
         if sides not in known:
             known.add(sides)
             yield one, other
 
 
-def _kinds(trace: Trace, one: int, other: int) -> tuple[int, int]:
-    kinds = trace.operations["kind"]
-    return int(kinds[one]), int(kinds[other])
+def _side(trace: Trace, operation: int) -> tuple[int, ...]:
+    row = trace.operations[operation]
+    return int(row["actor"]), int(row["kind"]), int(trace.stacks["place"][row["stack"]])
 
 
 def _all(trace: Trace) -> Iterator[tuple[int, int]]:

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from time import monotonic
 from typing import NamedTuple
 
@@ -81,6 +81,10 @@ class Explainer:
         again = self._explorer.run(replay=ran, detect=True)
         return finding_of(again, self._tracer)
 
+    def fails(self, ran: Ran) -> bool:
+        """Whether a recorded run does what no specification would have."""
+        return outcome_of(self._explorer.run(replay=ran, detect=True)).fails
+
     def shorten(self, ran: Ran, seconds: float) -> Short:
         """Leave out what is not needed. Raises Unavailable when the run does not come again."""
         if reason := why_not(ran):
@@ -96,8 +100,9 @@ class Explainer:
         shrunk(turns.turns, trials.hold, joined)
         return Short(trials.best, outcome_of(trials.best), trials.count, trials.in_time())
 
-    def cause(self, short: Short) -> tuple[Cause | None, int]:
+    def cause(self, short: Short, seconds: float) -> tuple[Cause | None, int]:
         """The pair whose order decides, or None where no single pair does; how many were tried."""
+        until = monotonic() + seconds
         if not self._fixed:
             raise Unavailable(
                 "addresses are other ones in every run on this machine: eitherway doctor"
@@ -113,7 +118,8 @@ class Explainer:
             tried += arm is Arm.FLIP and continuation == 0
             return branches.branch(Spec(met.pair, arm, continuation))
 
-        found = critical_pair(_met(traced), branch, lambda o: _alike(o, short.outcome))
+        pairs = takewhile(lambda _: monotonic() < until, _met(traced))
+        found = critical_pair(pairs, branch, lambda o: _alike(o, short.outcome))
         return (None if found is None else Cause(found, traced)), tried
 
     def turned_round(self, short: Short, cause: Cause) -> Ran:

@@ -2,25 +2,79 @@
 """Explains what a recording shows: its finding gets the shortest run, and the pair that decides."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from time import monotonic
 
-from eitherway.errors import Unavailable
+from eitherway.errors import Problem, Unavailable
 from eitherway.explain import sentences
-from eitherway.find.explained import Cause, Explainer, Short, switches
+from eitherway.find.explained import Cause, Explainer, Short, Tell, switches
+from eitherway.find.judging import recorded_of
+from eitherway.find.known import Known
 from eitherway.findings.from_races import history_of
 from eitherway.judge.sentences import does
 from eitherway.model.finding import Finding, FoundOperation, Ordered
 from eitherway.model.history import History
 from eitherway.model.identity import own_frame
 from eitherway.model.outcome import Outcome
-from eitherway.model.words import Arm, Class
+from eitherway.model.words import Arm, Class, Kind
+from eitherway.recording.store import Store
+from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.branch import outcome_of
+from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.described import Descriptions
+from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.recorded import Recorded, save
 from eitherway.worlds.threads.run import Ran
 
 Keep = Callable[[Ran], Path]  # puts a run where it can be done again
+
+
+@contextmanager
+def explaining(
+    launch: Launch, box: Sandbox, store: Store, plan: Plan, *, fixed: bool, tell: Tell
+) -> Iterator[Explainer]:
+    """A program that is held ready to be explained."""
+    with Explorer(launch, box, plan=plan) as explorer:
+        yield Explainer(explorer, fixed=fixed, places=Known(launch, store).places, tell=tell)
+
+
+_FAILURES = (Kind.FAILURE, Kind.HANG, Kind.DEADLOCK, Kind.MEMORY_ERROR)
+
+
+def is_open(finding: Finding) -> bool:
+    """Whether it may be a failure that happened, and was not explained."""
+    return finding.kind in _FAILURES and bool(finding.evidence) and not finding.orders
+
+
+def explain_all(
+    explainer: Explainer, findings: Iterable[Finding], store: Store, until: float
+) -> Iterator[Finding]:
+    """Those of which the recorded run fails, as long as there is time."""
+    for finding in findings:
+        left = until - monotonic()
+        if left <= 0:
+            return
+        try:
+            recorded = recorded_of(finding)
+            if not explainer.fails(recorded.ran):
+                continue
+            explainer.tell(f"explaining {finding.id}")
+            keep = partial(_keep, recorded, store)
+            yield explained(finding, recorded.ran, explainer, keep, min(left, _EACH))
+        except Problem:
+            continue  # what was found stays as it was: `eitherway explain` says why
+
+
+_EACH = 5.0  # seconds to shorten one
+
+
+def _keep(recorded: Recorded, store: Store, ran: Ran) -> Path:
+    return save(Recorded(recorded.launch, ran), store)
 
 
 def explained(
@@ -39,7 +93,7 @@ def explained(
         orders=(),
     )
     try:
-        cause, tried = explainer.cause(short)
+        cause, tried = explainer.cause(short, seconds)
     except Unavailable as problem:
         return _and(shown, f"Which pair decides is not known: {problem.message}.")
     if cause is None:
