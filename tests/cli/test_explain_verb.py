@@ -60,7 +60,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("explained")
     (folder / "app.c").write_text(SOURCE, encoding="utf-8")
     assert eitherway(folder, "cc", "-g", "app.c", "-o", "app").returncode == 0
-    words = ("check", "--schedules", "200", "--json", "told.json")
+    words = ("check", "--no-judge", "--schedules", "200", "--json", "told.json")
     assert eitherway(folder, *words, "--", "./app").returncode == 1
     return folder
 
@@ -111,6 +111,16 @@ def test_the_page_shows_both_orders(checked: Path) -> None:
     page = (checked / "why.html").read_text(encoding="utf-8")
     assert "killed by SIGABRT" in page
     assert "bothOrders" in page
+
+
+def test_check_explains_what_fails(checked: Path, tmp_path: Path) -> None:
+    (tmp_path / "app").symlink_to(checked / "app")
+    words = ("check", "--schedules", "60", "--json", "told.json")
+    assert eitherway(tmp_path, *words, "--", "./app").returncode == 1
+    (finding,) = json.loads((tmp_path / "told.json").read_text())["findings"]
+    assert finding["class"] == "spec-violated"
+    assert len(finding["orders"]) == 2
+    assert "schedules" in finding["consequence"]
 
 
 def test_what_is_not_there_is_refused(checked: Path, tmp_path: Path) -> None:

@@ -14,12 +14,11 @@ from eitherway.explain import sentences
 from eitherway.find.explained import Cause, Explainer, Short, Tell, switches
 from eitherway.find.judging import recorded_of
 from eitherway.find.known import Known
+from eitherway.find.orders import Kept, orders_of
 from eitherway.findings.from_races import history_of
-from eitherway.judge.sentences import does
-from eitherway.model.finding import Finding, FoundOperation, Ordered
+from eitherway.model.finding import Finding, FoundOperation
 from eitherway.model.history import History
 from eitherway.model.identity import own_frame
-from eitherway.model.outcome import Outcome
 from eitherway.model.words import Arm, Class, Kind
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
@@ -110,38 +109,18 @@ def _with_cause(
 ) -> Finding:
     met, critical = cause.critical.pair, cause.critical
     pair = cause.traced.side(met.first), cause.traced.side(met.second)
-    other = explainer.turned_round(short, cause)
-    path = keep(other)
+    turned = explainer.turned_round(short, cause)
+    fails = Kept(short.ran, short.outcome, Path(finding.evidence))
+    other = Kept(turned, outcome_of(turned), keep(turned))
     return replace(
         _and(finding, sentences.decided(critical.shown, critical.tried)),
         klass=Class.SPEC_VIOLATED if short.outcome.fails else Class.OUTPUT_DIFFERS,
         confidence=replace(
             finding.confidence, paths=1, schedules=critical.shown, arms=(Arm.FLIP, Arm.CONTROL)
         ),
-        orders=_orders(
-            pair, short, outcome_of(other), other, (finding.replay, f"eitherway replay {path.name}")
-        ),
+        orders=orders_of(pair, fails, other),
         history=_history(finding, pair, cause),
     )
-
-
-def _orders(
-    pair: tuple[FoundOperation, FoundOperation],
-    short: Short,
-    outcome: Outcome,
-    other: Ran,
-    replays: tuple[str, str],
-) -> tuple[Ordered, Ordered]:
-    first, second = pair
-    outputs = sentences.differing(_written(short.ran), _written(other))
-    return (
-        Ordered(sentences.order(first, second), does(short.outcome), outputs[0], replays[0]),
-        Ordered(sentences.order(second, first), does(outcome), outputs[1], replays[1]),
-    )
-
-
-def _written(ran: Ran) -> bytes:
-    return ran.out.beginning + ran.err.beginning
 
 
 def _history(

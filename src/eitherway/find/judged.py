@@ -14,13 +14,14 @@ from pathlib import Path
 from eitherway.closing import Closing
 from eitherway.engine.local import Workers
 from eitherway.find.confirm import Traced, Tracer
+from eitherway.find.orders import Kept, orders_of
 from eitherway.find.racing import Instance, Racing
 from eitherway.find.reasons import reason_of
 from eitherway.find.specification import ANYTHING, Specification
 from eitherway.find.states import states_of
 from eitherway.find.states import told as told_states
 from eitherway.judge.experiment import CONTINUATIONS, Verdict, judge_among, worst
-from eitherway.judge.sentences import consequence, does
+from eitherway.judge.sentences import consequence
 from eitherway.model.finding import Confidence, Finding
 from eitherway.model.outcome import Outcome
 from eitherway.model.words import Arm, Class, Kind
@@ -173,17 +174,18 @@ class Judge(Closing):
 def _with_evidence(finding: Finding, shown: Shown, branches: Branches, keep: Keep) -> Finding:
     """Both orders as runs that can be done again; the first to look at is the one that fails."""
     trial, pair = shown.verdict.decisive, shown.instance.pair
-    other, recorded = (
-        keep(branches.run(Spec(pair, arm, trial.continuation))) for arm in (Arm.FLIP, Arm.CONTROL)
-    )
+
+    def kept(arm: Arm, outcome: Outcome) -> Kept:
+        ran = branches.run(Spec(pair, arm, trial.continuation))
+        return Kept(ran, outcome, keep(ran))
+
+    other, recorded = kept(Arm.FLIP, trial.flip), kept(Arm.CONTROL, trial.control)
+    first, second = shown.instance.sides[:2]
+    orders = orders_of((first, second), recorded, other)
     worse = recorded if trial.control.fails and not trial.flip.fails else other
     return replace(
         finding,
-        evidence=os.fspath(worse),
-        replay=f"eitherway replay {worse.name}",
-        explanation=(
-            *finding.explanation,
-            f"The other order: eitherway replay {other.name}; {does(trial.flip)}.",
-            f"The recorded order: eitherway replay {recorded.name}; {does(trial.control)}.",
-        ),
+        evidence=os.fspath(worse.path),
+        replay=worse.replay,
+        orders=orders if worse is recorded else orders[::-1],
     )
