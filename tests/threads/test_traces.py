@@ -268,7 +268,7 @@ def test_a_trace_is_whole_however_the_program_ends(
     assert found.values[found.events["op"] == OpKind.STORE].tolist() == stores
 
 
-@pytest.mark.parametrize("how", ["s", "m", "a", "A"])
+@pytest.mark.parametrize("how", ["s", "a", "A"])
 def test_a_trace_of_a_run_that_died_goes_on_to_its_death(
     crash: Launch, tmp_path: Path, how: str
 ) -> None:

@@ -104,10 +104,8 @@ class Member:
 
 _OF_ITS_OWN = (
     signal.SIGABRT,
-    signal.SIGBUS,
     signal.SIGFPE,
     signal.SIGILL,
-    signal.SIGSEGV,
     signal.SIGSYS,
     signal.SIGTRAP,
 )
@@ -116,7 +114,8 @@ _OF_ITS_OWN = (
 def with_death(members: tuple[Member, ...], status: int) -> tuple[Member, ...]:
     """What nobody of ours was told: that the first died of what it did itself.
 
-    So does a replay, and need not be ended where the last thing is known of the recording.
+    So does a replay, and need not be ended where the last thing is known of the recording. Of a
+    wrong address the runtime itself is told, unless the stack is full: then no trace would be left.
     """
     if not members or members[0].state is not State.BEGAN or -status not in _OF_ITS_OWN:
         return members
