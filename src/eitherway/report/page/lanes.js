@@ -153,10 +153,14 @@ function arrow(moments, [before, after, chance], number, at) {
 /** The two moments that race, where there are two in two lanes. */
 function openPair(finding, moments) {
   const sides = moments.flatMap((moment, index) => (moment.side ? [index] : []));
-  const open = sides.length === 2 && moments[sides[0]].actor !== moments[sides[1]].actor &&
-    /race|load-store/.test(finding.kind);
-  return open ? sides : null;
+  const two = sides.length === 2 && moments[sides[0]].actor !== moments[sides[1]].actor;
+  return two && isOpen(finding) ? sides : null;
 }
+
+/** A misuse of memory may be ordered: then its sentences do not say that it is not. */
+const isOpen = (finding) => /race|load-store/.test(finding.kind) ||
+  (finding.kind === "memory-error" &&
+   finding.explanation.some((number) => T(number).startsWith("Nothing orders the two")));
 
 /** In a ring of locks: who has one, and who wants it, in the order that they came. */
 function waits(finding, moments) {
