@@ -2,12 +2,11 @@
 """`eitherway explain`: fewer switches, the pair that decides, and both orders to replay."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.calling import eitherway
 
 SOURCE = """
 #include <assert.h>
@@ -41,17 +40,6 @@ int main(void) {
     return 0;
 }
 """
-
-
-def eitherway(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "eitherway", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,10 @@
 """`eitherway judge` on what `check` has kept."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.calling import eitherway
 
 SOURCE = """
 #include <pthread.h>
@@ -23,17 +22,6 @@ int main(void) {
     return 0;
 }
 """
-
-
-def eitherway(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "eitherway", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
 
 
 @pytest.fixture(scope="module")

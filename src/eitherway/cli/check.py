@@ -27,18 +27,7 @@ _USE = "eitherway check -- ./program ARGS"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
-    parser.add_argument(
-        "--seconds",
-        type=arguments.seconds,
-        metavar="N",
-        help=f"how long (default: {SECONDS:g}, without --schedules)",
-    )
-    parser.add_argument(
-        "--schedules", type=arguments.count, metavar="N", help="how many schedules at most"
-    )
-    parser.add_argument(
-        "--seed", type=arguments.seed, default=0, metavar="N", help="of the schedules (default: 0)"
-    )
+    running.add_budget(parser, SECONDS)
     parser.add_argument(
         "--scheduler",
         metavar="NAME",
@@ -71,7 +60,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Search, merge, report."""
     # late: NumPy comes with these
-    from eitherway.find import saved
     from eitherway.find.known import Known
     from eitherway.find.progress import Budget
     from eitherway.find.search import Search
@@ -114,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     known.add_places(progress.places)
     if args.judge is not False:
         limit = None if args.judge else seconds or SECONDS
-        since = monotonic()
+        until = monotonic() + (seconds or SECONDS)
         _judge(
             progress,
             store,
@@ -124,19 +112,24 @@ def run(args: argparse.Namespace) -> int:
             jobs=args.jobs,
             specification=specification,
         )
-        until = since + (seconds or SECONDS)
         _explain(progress, launch, store, course, fixed=fixed, until=until)
     result = _deliver(plan, progress, _notes(progress, program))
     if result.findings:
-        count = saved.add(store, result.findings)
-        kept = "1 finding is kept" if count == 1 else f"{count} findings are kept"
-        output.say(f"{kept}; `eitherway races` lists them")
-        first = result.findings[0]
-        if token := progress.tokens.get(first.id):
-            output.say(f"token of the first: {token}")
-        if first.replay:  # what there was no time to confirm has no recording
-            output.say(f"next: {first.replay}")
+        _keep(result, progress, store)
     return result.exit_code
+
+
+def _keep(result: findings_list.Result, progress: "Progress", store: "Store") -> None:
+    from eitherway.find import saved
+
+    count = saved.add(store, result.findings)
+    kept = "1 finding is kept" if count == 1 else f"{count} findings are kept"
+    output.say(f"{kept}; `eitherway races` lists them")
+    first = result.findings[0]
+    if token := progress.tokens.get(first.id):
+        output.say(f"token of the first: {token}")
+    if first.replay:  # what there was no time to confirm has no recording
+        output.say(f"next: {first.replay}")
 
 
 def _judge(

@@ -58,6 +58,22 @@ def add_driver(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_budget(parser: argparse.ArgumentParser, seconds: float) -> None:
+    """How much of a search."""
+    parser.add_argument(
+        "--seconds",
+        type=arguments.seconds,
+        metavar="N",
+        help=f"how long (default: {seconds:g}, without --schedules)",
+    )
+    parser.add_argument(
+        "--schedules", type=arguments.count, metavar="N", help="how many schedules at most"
+    )
+    parser.add_argument(
+        "--seed", type=arguments.seed, default=0, metavar="N", help="of the schedules (default: 0)"
+    )
+
+
 def plan_of(args: argparse.Namespace) -> "Plan":
     """What the options ask for."""
     from eitherway.worlds.threads.course import GRACE, Plan

@@ -5,7 +5,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from eitherway.cli import arguments, findings_list, kept, output, running
+from eitherway.cli import findings_list, kept, output, running
 from eitherway.cli.progress import Line
 from eitherway.errors import Exit
 
@@ -28,18 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "id", metavar="ID", help="the finding, that `check` kept, by its id or how it begins"
     )
-    parser.add_argument(
-        "--seconds",
-        type=arguments.seconds,
-        metavar="N",
-        help=f"how long (default: {SECONDS:g}, without --schedules)",
-    )
-    parser.add_argument(
-        "--schedules", type=arguments.count, metavar="N", help="how many schedules at most"
-    )
-    parser.add_argument(
-        "--seed", type=arguments.seed, default=0, metavar="N", help="of the schedules (default: 0)"
-    )
+    running.add_budget(parser, SECONDS)
     running.add_time(parser)
     running.add_driver(parser)
     parser.set_defaults(timeout=HANGS)
