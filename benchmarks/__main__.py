@@ -22,6 +22,9 @@ MODULES = (
     "detecting",
     "growing",
     "replays",
+    "recording",
+    "tree_detection",
+    "flips",
     "corpus",
     "shrinking",
 )

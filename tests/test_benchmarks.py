@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from benchmarks import detecting, measure, replays, running, sources
+from benchmarks import detecting, measure, recording, replays, running, sources
 from benchmarks.subjects.all import ALL, chosen
 from benchmarks.subjects.kernels import KERNELS
 from benchmarks.subjects.subject import Job, Size
@@ -95,6 +95,9 @@ def test_every_table_has_its_place() -> None:
         "switches",
         "forks",
         "corpus",
+        "recording",
+        "tree detection",
+        "flips",
     ):
         assert f"<!-- begin: {name} -->" in text
         assert f"<!-- end: {name} -->" in text
@@ -157,6 +160,26 @@ def test_the_share_of_libtsans_cost_is_the_median_of_the_rounds() -> None:
 def test_what_is_over_a_bar_is_bold() -> None:
     assert detecting.held(0.50, 0.5) == "0.50"
     assert detecting.held(0.51, 0.5) == "**0.51**"
+
+
+# --- the cost of recording trees
+
+
+def test_costs_of_recorders_are_held_against_straces() -> None:
+    found: recording.Rounds = {
+        "bare": [recording.Measured(seconds(1.0)), recording.Measured(seconds(1.0))],
+        "strace": [recording.Measured(seconds(5.0)), recording.Measured(seconds(5.0))],
+        "ptrace": [recording.Measured(seconds(3.0), 100, 0), recording.Measured(seconds(3.0), 100)],
+    }
+    assert recording.share(found, "ptrace") == pytest.approx(0.5)
+    assert recording.per_call(found, "ptrace") == pytest.approx(2e7)
+
+
+def test_a_tree_is_recorded_and_counted(tmp_path: Path) -> None:
+    small = job(tmp_path, "echo right")
+    told = recording.measured(small, tmp_path, recording.OURS["ptrace"])
+    assert told.calls > 0
+    assert told.size > 112 * told.calls
 
 
 # --- jobs

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -46,17 +47,13 @@ static bool uses_position(uint64_t number) {
 }
 
 static void look_at_descriptor(struct thread *thread) {
-    struct stat status = {0};
+    mode_t mode;
     int which = argument_that(thread, TAKES_DESCRIPTOR);
     int second = argument_that(thread, TAKES_SECOND_DESCRIPTOR);
     if (second >= 0)
-        thread->call.second =
-            object_of_descriptor(thread->id, (int)arguments(thread)[second], &status);
-    if (which < 0)
-        return;
-    int descriptor = (int)arguments(thread)[which];
-    thread->call.object = object_of_descriptor(thread->id, descriptor, &status);
-    thread->mode = status.st_mode;
+        thread->call.second = shared_object(thread, (int)arguments(thread)[second], &mode);
+    if (which >= 0)
+        thread->call.object = shared_object(thread, (int)arguments(thread)[which], &thread->mode);
 }
 
 void call_enter(struct thread *thread, const struct entry *entry) {
@@ -91,7 +88,7 @@ void call_look(struct thread *thread) {
     bool appends = false;
     thread->call.flags = 0;
     if ((S_ISREG(thread->mode) || S_ISDIR(thread->mode)) && uses_position(thread->call.number))
-        descriptor_position(thread->id, (int)thread->call.a0, &thread->call.position, &appends);
+        descriptor_position(thread, (int)thread->call.a0, &thread->call.position, &appends);
     if (appends)
         thread->call.flags |= CALL_APPENDS;
     if (thread->call.number == SYS_fcntl &&
@@ -104,6 +101,32 @@ void call_look(struct thread *thread) {
     lookups_take(thread);
 }
 
+// ---- what it changes of what its process is known to have
+
+static void forget_descriptors(struct thread *thread) {
+    uint64_t number = thread->call.number;
+    if (number == SYS_close)
+        shared_closed(thread, (int)thread->call.a0);
+    else if (number == SYS_dup2 || number == SYS_dup3)
+        shared_closed(thread, (int)thread->call.a1);
+    else if (number == SYS_close_range)
+        shared_all_closed(thread);
+    else if (number == SYS_chdir || number == SYS_fchdir)
+        shared_directory_changed(thread);
+}
+
+// A close of what is open works, and what comes of a private mapping is the process's own matter.
+// Where several threads have the descriptors, others may use the number before the close is over.
+bool call_ends_for_sure(const struct thread *thread) {
+    uint64_t number = thread->call.number;
+    if (!thread->call.object)
+        return false;
+    if (number == SYS_close)
+        return shared_by_one(thread);
+    return number == SYS_mmap && S_ISREG(thread->mode) &&
+           (thread->call.a3 & MAP_TYPE) == MAP_PRIVATE;
+}
+
 void call_wait_for(const struct thread *thread, pid_t child) {
     bool by_kind = thread->call.number == SYS_waitid;
     if (by_kind)
@@ -113,15 +136,21 @@ void call_wait_for(const struct thread *thread, pid_t child) {
 
 // ---- what it brought
 
+static uint32_t new_object(struct thread *thread, int descriptor) {
+    mode_t mode;
+    shared_closed(thread, descriptor); // whatever it was before
+    return shared_object(thread, descriptor, &mode);
+}
+
 static void take_descriptors(struct thread *thread, int64_t result) {
-    struct stat status;
     int pair[2];
     if (thread->shape->gives == GIVES_DESCRIPTOR && result >= 0)
-        thread->call.second = object_of_descriptor(thread->id, (int)result, &status);
+        thread->call.second = new_object(thread, (int)result);
     if (thread->shape->gives == GIVES_TWO_DESCRIPTORS && result == 0 &&
         memory_read(thread->id, thread->call.a0, pair, sizeof pair) == (ssize_t)sizeof pair) {
         thread->call.value = (uint32_t)pair[0] | (uint64_t)(uint32_t)pair[1] << 32;
-        thread->call.second = object_of_descriptor(thread->id, pair[0], &status);
+        thread->call.second = new_object(thread, pair[0]);
+        new_object(thread, pair[1]);
     }
 }
 
@@ -230,6 +259,7 @@ void call_leave(struct thread *thread, int64_t result) {
         stop_argument(thread->id, 0, thread->call.a0);
         stop_argument(thread->id, 1, thread->call.a1);
     }
+    forget_descriptors(thread);
     take_descriptors(thread, result);
     take_child(thread, result);
     result = take_input(thread, result);

@@ -12,6 +12,7 @@ enum { FAIR = 2048 }; // calls of one, while others are held, until it comes beh
 static bool ordered;
 static uint64_t seed;
 static struct thread *in_flight; // as they come: the call that others wait for
+static size_t held;              // as they come: so many wait for it
 static const struct ew_process_turn *awaited, *kept_back; // anchors, off the plan
 static const char *forced = "as asked";
 
@@ -27,15 +28,21 @@ bool gate_is_ordered(void) {
 static void let_through(struct thread *thread) {
     thread->where = IN_CALL;
     thread->call.entered = tick();
-    if (!ordered && !call_may_wait(thread))
+    bool sure = call_ends_for_sure(thread);
+    if (!ordered && !sure && !call_may_wait(thread))
         in_flight = thread;
     if (ordered && call_ends_process(thread))
         loop_expect_end(thread->process);
     bool skipped = ordered && call_waits_for_time(thread); // nobody else can go: time goes on
     if (skipped)
         stop_skip(thread->id, 0);
+    if (sure) {
+        thread->call.flags |= CALL_NOT_SEEN_TO_END;
+        call_leave(thread, 0);
+        thread->where = ABOUT;
+    }
     thread_goes(thread);
-    stop_go(thread->id, true, 0);
+    stop_go(thread->id, thread->where == IN_CALL, 0);
 }
 
 // ---- as they come
@@ -52,19 +59,27 @@ static void consider_oldest(struct thread *thread, void *context) {
         oldest->thread = thread;
 }
 
-static void next_as_they_came(void) {
+static bool next_as_they_came(void) {
     struct oldest oldest = {NULL};
     threads_each(consider_oldest, &oldest);
-    if (oldest.thread) {
-        call_look(oldest.thread);
-        let_through(oldest.thread);
+    if (!oldest.thread) { // those that were counted have been killed
+        held = 0;
+        return false;
     }
+    held--;
+    call_look(oldest.thread);
+    let_through(oldest.thread);
+    return true;
 }
 
 void gate_arrive(struct thread *thread) {
     thread->where = HELD;
-    if (ordered || (in_flight && !call_may_wait(thread)))
+    if (ordered)
         return;
+    if (in_flight && !call_may_wait(thread)) {
+        held++;
+        return;
+    }
     call_look(thread);
     let_through(thread);
 }
@@ -73,7 +88,8 @@ void gate_over(struct thread *thread) {
     if (thread != in_flight)
         return;
     in_flight = NULL;
-    next_as_they_came();
+    while (held && !in_flight && next_as_they_came())
+        ;
 }
 
 bool gate_is_busy(void) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entries of directories that a call will go through by its paths: each is something that
 // another process can make or take away. Links on the way are followed as the kernel does.
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
@@ -16,92 +15,109 @@
 
 enum { LINKS_MAX = 40 }; // as the kernel has it
 
+// What was gone through has no links in it: `gone` leads to the directory that was reached, from
+// `base`, and one question to the kernel is enough for each part of the path.
 struct walk {
     struct thread *thread;
-    uint32_t path; // first or second of the call
-    bool follow;   // a link that the path ends with
-    int at;        // the directory reached, or -1
-    bool in_root;  // that is the root
+    uint32_t path;      // first or second of the call
+    bool follow;        // a link that the path ends with
+    int base;           // descriptor
+    uint32_t directory; // that was reached
+    bool in_root;       // that is the root
     int links;
-    char root[32], rest[2 * PATH_MAX];
+    size_t gone_length;
+    char gone[2 * PATH_MAX], rest[2 * PATH_MAX];
 };
 
-static void note(struct walk *walk, const struct stat *directory, const char *name, size_t length,
-                 const struct stat *found, bool last) {
+static void note(struct walk *walk, const char *name, size_t length, uint32_t found, bool last) {
     struct thread *thread = walk->thread;
     if (thread->lookup_count == LOOKUPS_MAX)
         return;
-    thread->lookups[thread->lookup_count++] = (struct lookup){
-        object_of(directory), text_number(name, length), found ? object_of(found) : 0, walk->path,
-        (last ? LOOKUP_LAST : 0) | (walk->in_root ? LOOKUP_IN_ROOT : 0)};
+    thread->lookups[thread->lookup_count++] =
+        (struct lookup){walk->directory, text_number(name, length), found, walk->path,
+                        (last ? LOOKUP_LAST : 0) | (walk->in_root ? LOOKUP_IN_ROOT : 0)};
 }
 
-static void go_to(struct walk *walk, int directory) {
-    if (walk->at >= 0)
-        close(walk->at);
-    walk->at = directory;
-    walk->in_root = false;
+static void cut_gone(struct walk *walk, size_t length) {
+    walk->gone_length = length;
+    walk->gone[length] = '\0';
 }
 
-static void go_to_root(struct walk *walk) {
-    go_to(walk, open(walk->root, O_PATH | O_DIRECTORY | O_CLOEXEC));
+static bool go_to_root(struct walk *walk) {
+    cut_gone(walk, 0);
     walk->in_root = true;
+    return shared_root(walk->thread, &walk->base, &walk->directory);
 }
 
 // /proc/self leads each process to its own entry; asked by us, to ours.
-static bool is_self(int link, const char *name) {
+static bool is_self(const struct walk *walk, const char *name) {
     struct statfs system;
-    return strcmp(name, "self") == 0 && fstatfs(link, &system) == 0 &&
-           system.f_type == PROC_SUPER_MAGIC;
+    if (strcmp(name, "self") != 0 && strcmp(name, "thread-self") != 0)
+        return false;
+    int link = openat(walk->base, walk->gone, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    bool is = link >= 0 && fstatfs(link, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+    if (link >= 0)
+        close(link);
+    return is;
 }
 
-// What the link says comes before what is left of the path.
-static bool follow_link(struct walk *walk, int link, const char *name, const char *rest) {
-    char target[PATH_MAX];
-    ssize_t length = readlinkat(link, "", target, sizeof target - 1);
+static ssize_t link_target(const struct walk *walk, const char *name, char *target) {
+    const struct thread *thread = walk->thread;
+    if (!is_self(walk, name))
+        return readlinkat(walk->base, walk->gone, target, PATH_MAX - 1);
+    if (name[0] == 's')
+        return snprintf(target, PATH_MAX, "%d", (int)thread->process);
+    return snprintf(target, PATH_MAX, "%d/task/%d", (int)thread->process, (int)thread->id);
+}
+
+// What the link says comes before what is left of the path. `before`: length of the way to it.
+static bool follow_link(struct walk *walk, const char *name, size_t before, const char *rest) {
+    char target[PATH_MAX], joined[sizeof walk->rest];
+    ssize_t length = link_target(walk, name, target);
     if (length <= 0 || ++walk->links > LINKS_MAX)
         return false;
     target[length] = '\0';
-    if (is_self(link, name))
-        snprintf(target, sizeof target, "%d", (int)walk->thread->process);
-    char joined[sizeof walk->rest];
     int size = snprintf(joined, sizeof joined, "%s%s%s", target, *rest ? "/" : "", rest);
     if (size < 0 || (size_t)size >= sizeof joined)
         return false;
     strcpy(walk->rest, joined);
-    if (target[0] == '/')
-        go_to_root(walk);
-    return true;
+    cut_gone(walk, before);
+    return target[0] != '/' || go_to_root(walk);
 }
 
 // One part of the path. False when the walk is over.
 static bool step(struct walk *walk) {
     char *name = walk->rest + strspn(walk->rest, "/");
-    size_t length = strcspn(name, "/");
+    size_t length = strcspn(name, "/"), before = walk->gone_length;
     const char *rest = name + length + strspn(name + length, "/");
-    if (!length || walk->at < 0 || length > NAME_MAX)
+    if (!length || length > NAME_MAX || before + length + 2 > sizeof walk->gone)
         return false;
     char part[NAME_MAX + 1];
     memcpy(part, name, length);
     part[length] = '\0';
-    struct stat directory, status;
-    int next = openat(walk->at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    bool there = next >= 0 && fstat(next, &status) == 0;
-    if (fstat(walk->at, &directory) == 0 && strcmp(part, ".") != 0 && strcmp(part, "..") != 0)
-        note(walk, &directory, part, length, there ? &status : NULL, !*rest);
-    if (!there) {
-        if (next >= 0)
-            close(next);
+    bool stays = strcmp(part, ".") == 0, up = strcmp(part, "..") == 0;
+    if (up && walk->in_root) { // there is nothing above
+        memmove(walk->rest, rest, strlen(rest) + 1);
+        return *rest;
+    }
+    snprintf(walk->gone + before, sizeof walk->gone - before, "%s%s", before ? "/" : "", part);
+    walk->gone_length = before + (before != 0) + length;
+    struct stat status;
+    bool there = fstatat(walk->base, walk->gone, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    uint32_t found = there ? object_of(&status) : 0;
+    if (!stays && !up)
+        note(walk, part, length, found, !*rest);
+    if (!there)
+        return false;
+    if (S_ISLNK(status.st_mode)) {
+        if (*rest || walk->follow)
+            return follow_link(walk, part, before, rest);
         return false;
     }
-    if (S_ISLNK(status.st_mode) && (*rest || walk->follow)) {
-        bool on = follow_link(walk, next, part, rest);
-        close(next);
-        return on;
-    }
-    go_to(walk, next);
+    walk->directory = found;
+    walk->in_root = walk->in_root && stays;
     memmove(walk->rest, rest, strlen(rest) + 1);
-    return true;
+    return *rest && S_ISDIR(status.st_mode);
 }
 
 static void note_path(struct thread *thread, const char *path) {
@@ -115,26 +131,38 @@ static void note_path(struct thread *thread, const char *path) {
     thread->name = (uint32_t)hash_of(path + start, length - start);
 }
 
+// Where a path begins that is not from the root: a directory of the call, or that of the process.
+static bool begin_at(struct walk *walk, int directory) {
+    mode_t mode;
+    if (directory == AT_FDCWD)
+        return shared_directory(walk->thread, &walk->base, &walk->directory);
+    walk->base = AT_FDCWD;
+    walk->directory = shared_object(walk->thread, directory, &mode);
+    int length =
+        snprintf(walk->gone, sizeof walk->gone, "/proc/%d/fd/%d", (int)walk->thread->id, directory);
+    walk->gone_length = (size_t)length;
+    return walk->directory != 0;
+}
+
 static void take_path(struct thread *thread, uint32_t path, int directory, uint64_t address,
                       bool follow) {
-    struct walk walk = {.thread = thread, .path = path, .follow = follow, .at = -1};
-    char start[64];
-    if (memory_text(thread->id, address, walk.rest, PATH_MAX) <= 0)
+    struct walk walk; // large: only what is needed is set
+    ssize_t length = address ? memory_text(thread->id, address, walk.rest, PATH_MAX) : 0;
+    if (length == 0 && path == 0 && directory != AT_FDCWD) // about the descriptor itself
+        thread->call.object = shared_object(thread, directory, &thread->mode);
+    if (length <= 0)
         return;
+    walk.thread = thread;
+    walk.path = path;
+    walk.follow = follow;
+    walk.in_root = false;
+    walk.links = 0;
+    cut_gone(&walk, 0);
     if (path == 0)
         note_path(thread, walk.rest);
-    snprintf(walk.root, sizeof walk.root, "/proc/%d/root", (int)thread->id);
-    if (directory == AT_FDCWD)
-        snprintf(start, sizeof start, "/proc/%d/cwd", (int)thread->id);
-    else
-        snprintf(start, sizeof start, "/proc/%d/fd/%d", (int)thread->id, directory);
-    if (walk.rest[0] == '/')
-        go_to_root(&walk);
-    else
-        go_to(&walk, open(start, O_PATH | O_DIRECTORY | O_CLOEXEC));
-    while (step(&walk))
-        ;
-    go_to(&walk, -1);
+    if (walk.rest[0] == '/' ? go_to_root(&walk) : begin_at(&walk, directory))
+        while (step(&walk))
+            ;
 }
 
 static uint64_t argument(const struct thread *thread, int number) {

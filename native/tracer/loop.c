@@ -2,10 +2,12 @@
 // Takes the stops of all threads as they come, until nobody is left.
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -44,14 +46,41 @@ static void go_on(struct thread *thread, int signal) {
     stop_go(thread->id, thread->where == IN_CALL, signal);
 }
 
+// The call is over, whether or not it has stopped there.
+static void ends(struct thread *thread, int64_t result) {
+    if (thread->where == IN_CALL)
+        call_leave(thread, result);
+    thread->where = ABOUT;
+    thread->lends = false;
+    gate_over(thread);
+    go_on(thread, 0);
+}
+
 // ---- lives
 
-static void made(struct thread *parent, bool lends) {
+// What the two share. A call of another ABI is not known: then the kernel is asked.
+static void share(struct thread *parent, struct thread *child) {
+    uint64_t flags = 0;
+    if (parent->where != IN_CALL) {
+        child->process = thread_process(child->id);
+        flags = CLONE_FS;
+    } else if (parent->call.number == SYS_clone) {
+        flags = parent->call.a0;
+    } else if (parent->call.number == SYS_clone3) {
+        memory_read(parent->id, parent->call.a0, &flags, sizeof flags);
+    }
+    if (flags & CLONE_THREAD)
+        child->process = parent->process;
+    shared_inherit(parent, child, flags);
+}
+
+static void made(struct thread *parent, int event) {
     unsigned long id = 0;
-    parent->lends = lends;
+    parent->lends = event == PTRACE_EVENT_VFORK;
     ptrace(PTRACE_GETEVENTMSG, parent->id, 0, &id);
     struct thread *child = thread_get((pid_t)id);
     child->known = child->began = true;
+    share(parent, child);
     log_event(&(struct ew_process_event){.when = tick(),
                                          .value = parent->call.a0,
                                          .thread = (uint32_t)parent->id,
@@ -62,6 +91,10 @@ static void made(struct thread *parent, bool lends) {
     if (child->waiting) {
         child->waiting = false;
         go_on(child, 0);
+    }
+    if (!parent->lends) { // all that it returns is known
+        ends(parent, (int64_t)id);
+        return;
     }
     gate_over(parent); // a vfork is over only when the child runs a program
     go_on(parent, 0);
@@ -106,7 +139,10 @@ static void runs(struct thread *thread) {
     log_of(thread, RUNS, object, 0, command_line_of(thread->id));
     start_program(thread);
     thread->began = true;
-    go_on(thread, 0);
+    shared_all_closed(thread);
+    if (!shared_by_one(thread))
+        shared_parts(thread);
+    ends(thread, 0);
 }
 
 static void ended(struct thread *thread, int status) {
@@ -123,13 +159,22 @@ static void ended(struct thread *thread, int status) {
 
 // ---- stops
 
+// Calls that are not in the table stop only where what is known here ends with them.
+static void notice(struct thread *thread, uint64_t number) {
+    if (number == SYS_sched_getaffinity || number == SYS_sched_setaffinity)
+        processors_asked(number == SYS_sched_setaffinity);
+    else
+        shared_parts(thread);
+}
+
 static void call_begins(struct thread *thread) {
-    struct entry entry;
+    struct entry entry = {0};
     if (!thread->began) {
         go_on(thread, 0);
         return;
     }
     if (stop_entry(thread->id, &entry) < 0 || !call_shape_of(entry.number)) {
+        notice(thread, entry.number);
         go_on(thread, 0);
         return;
     }
@@ -139,12 +184,9 @@ static void call_begins(struct thread *thread) {
 
 static void call_ends(struct thread *thread) {
     int64_t result = 0;
-    if (thread->where == IN_CALL && stop_result(thread->id, &result) == 0)
-        call_leave(thread, result);
-    thread->where = ABOUT;
-    thread->lends = false;
-    gate_over(thread);
-    go_on(thread, 0);
+    if (thread->where == IN_CALL && stop_result(thread->id, &result) < 0)
+        thread->where = ABOUT; // it is gone
+    ends(thread, result);
 }
 
 static void comes_to_be(struct thread *thread, int signal) {
@@ -180,7 +222,7 @@ static void take_now(pid_t id, int status) {
         call_ends(thread);
     else if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
              event == PTRACE_EVENT_CLONE)
-        made(thread, event == PTRACE_EVENT_VFORK);
+        made(thread, event);
     else if (event == PTRACE_EVENT_EXEC)
         runs(thread);
     else if (event == PTRACE_EVENT_STOP)
@@ -318,8 +360,11 @@ static enum look look_as_they_come(pid_t *id, int *status, double until) {
     }
 }
 
+static volatile sig_atomic_t ticked;
+
 static void tick_of_timer(int number) {
-    (void)number; // it only interrupts a wait
+    (void)number;
+    ticked = 1; // and interrupts a wait
 }
 
 static void start_timer(void) {
@@ -359,6 +404,10 @@ int loop_run(pid_t command, double patience) {
         pid_t id;
         int status;
         bool ordered = gate_is_ordered() && !ending;
+        if (ticked) {
+            ticked = 0;
+            processors_tick();
+        }
         enum look found = (ordered ? look_ordered : look_as_they_come)(&id, &status, until);
         if (found == NOBODY_LEFT)
             return first_status;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What descriptors lead to: files, pipes, sockets, by device and inode.
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,20 +31,19 @@ uint32_t object_of_descriptor(pid_t thread, int descriptor, struct stat *status)
     return object_of(status);
 }
 
-bool descriptor_position(pid_t thread, int descriptor, uint64_t *position, bool *appends) {
-    char path[64], text[256];
-    unsigned flags;
-    unsigned long long value;
-    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)thread, descriptor);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    ssize_t length = read(file, text, sizeof text - 1);
-    close(file);
+// "pos:\t7\nflags:\t0100002\n..."
+bool descriptor_position(struct thread *thread, int descriptor, uint64_t *position, bool *appends) {
+    char text[64], *next;
+    bool keep;
+    int file = shared_position_file(thread, descriptor, &keep);
+    ssize_t length = file < 0 ? -1 : pread(file, text, sizeof text - 1, 0);
+    if (file >= 0 && !keep)
+        close(file);
     text[length > 0 ? length : 0] = '\0';
-    if (sscanf(text, "pos: %llu flags: %o", &value, &flags) != 2)
+    if (strncmp(text, "pos:", 4) != 0)
         return false;
-    *position = value;
-    *appends = flags & O_APPEND;
-    return true;
+    *position = strtoull(text + 4, &next, 10);
+    next = strstr(next, "flags:");
+    *appends = next && strtoull(next + 6, NULL, 8) & O_APPEND;
+    return next != NULL;
 }

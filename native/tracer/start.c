@@ -14,6 +14,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,7 +34,7 @@ const struct call_shape *call_shape_of(uint64_t number) {
 
 struct filter {
     size_t count;
-    struct sock_filter steps[2 * SHAPES];
+    struct sock_filter steps[2 * SHAPES + 32];
 };
 
 static void add(struct filter *filter, uint16_t code, uint32_t k, uint8_t yes, uint8_t no) {
@@ -57,7 +58,18 @@ static void add_unless(struct filter *filter, uint32_t number, int argument, uin
     give(filter, SECCOMP_RET_TRACE);
 }
 
+// Not recorded, but the tracer must know of them; loop.c has them too.
+static const uint32_t noticed[] = {
+    SYS_unshare,           SYS_setns,          SYS_chroot,
+    SYS_pivot_root,        SYS_io_uring_setup, SYS_sched_getaffinity,
+    SYS_sched_setaffinity,
+};
+
 static void add_calls(struct filter *filter) {
+    for (size_t i = 0; i < sizeof noticed / sizeof *noticed; i++) {
+        add(filter, BPF_JMP | BPF_JEQ | BPF_K, noticed[i], 0, 1);
+        give(filter, SECCOMP_RET_TRACE);
+    }
     add_unless(filter, SYS_mmap, 3, MAP_ANONYMOUS);
     add_unless(filter, SYS_futex, 1, FUTEX_PRIVATE_FLAG);
     for (uint32_t number = 0; number < SHAPES; number++) {
@@ -86,6 +98,14 @@ static int install_filter(void) {
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 
+// What is held open of each process can be more than the limit that most are given.
+static struct rlimit descriptors;
+
+static void lift_limit(void) {
+    if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0)
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){descriptors.rlim_max, descriptors.rlim_max});
+}
+
 static noreturn void become(char **command, int go) {
     char byte;
     sigset_t none;
@@ -93,6 +113,8 @@ static noreturn void become(char **command, int go) {
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (read(go, &byte, 1) != 1)
         _exit(EXIT_OUR_BUG);
+    if (descriptors.rlim_max)
+        setrlimit(RLIMIT_NOFILE, &descriptors);
     personality(ADDR_NO_RANDOMIZE | (unsigned long)personality(0xffffffff));
     if (install_filter() < 0)
         die(EXIT_UNAVAILABLE, "calls cannot be filtered: %s", strerror(errno));
@@ -105,6 +127,8 @@ pid_t start_command(char **command) {
     long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACEFORK |
                    PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
                    PTRACE_O_EXITKILL;
+    lift_limit();
+    processors_begin();
     if (pipe2(go, O_CLOEXEC) < 0)
         die(EXIT_UNAVAILABLE, "there are no pipes: %s", strerror(errno));
     pid_t child = fork();
@@ -123,19 +147,40 @@ pid_t start_command(char **command) {
 
 // ---- what the kernel lays on the stack of a new program
 
-static uint64_t word_at(pid_t thread, uint64_t address) {
-    uint64_t word = 0;
-    memory_read(thread, address, &word, sizeof word);
-    return word;
+enum { STACK_MAX = 1 << 17, STACK_PART = 4096 }; // words that are looked at; bytes at a time
+
+static struct {
+    uint64_t start;
+    size_t count; // words
+    uint64_t words[STACK_MAX];
+} stack;
+
+static bool stack_more(pid_t thread) {
+    uint64_t at = stack.start + 8 * stack.count;
+    size_t part = STACK_PART - at % STACK_PART;
+    if (stack.count + part / 8 > STACK_MAX ||
+        memory_read(thread, at, stack.words + stack.count, part) != (ssize_t)part)
+        return false;
+    stack.count += part / 8;
+    return true;
 }
 
-// Behind the arguments and the environment, each ended by a zero.
-static uint64_t auxiliary_of(pid_t thread) {
-    uint64_t at = (uint64_t)ptrace(PTRACE_PEEKUSER, thread, 8 * 19 /* rsp */, 0);
-    at += 8 * (word_at(thread, at) + 2);
-    while (word_at(thread, at))
-        at += 8;
-    return at + 8;
+static bool stack_has(pid_t thread, size_t word) {
+    while (word >= stack.count)
+        if (!stack_more(thread))
+            return false;
+    return true;
+}
+
+// Which word of the stack the auxiliary vector begins with: behind the arguments and the
+// environment, each ended by a zero.
+static size_t auxiliary_of(pid_t thread) {
+    stack.start = (uint64_t)ptrace(PTRACE_PEEKUSER, thread, 8 * 19 /* rsp */, 0);
+    stack.count = 0;
+    size_t at = stack_has(thread, 0) ? stack.words[0] + 2 : 0;
+    while (stack_has(thread, at) && stack.words[at])
+        at++;
+    return at + 1;
 }
 
 static void random_of(const struct thread *thread, uint64_t bytes[2]) {
@@ -146,16 +191,15 @@ static void random_of(const struct thread *thread, uint64_t bytes[2]) {
 }
 
 void start_program(const struct thread *thread) {
-    for (uint64_t at = auxiliary_of(thread->id);; at += 16) {
-        uint64_t entry[2], random[2];
-        if (memory_read(thread->id, at, entry, sizeof entry) != sizeof entry || !entry[0])
+    for (size_t at = auxiliary_of(thread->id); stack_has(thread->id, at + 1); at += 2) {
+        uint64_t random[2], ignore = AT_IGNORE;
+        if (!stack.words[at])
             return;
-        if (entry[0] == AT_SYSINFO_EHDR) {
-            entry[0] = AT_IGNORE;
-            memory_write(thread->id, at, entry, sizeof entry);
-        } else if (entry[0] == AT_RANDOM) {
+        if (stack.words[at] == AT_SYSINFO_EHDR) {
+            memory_write(thread->id, stack.start + 8 * at, &ignore, sizeof ignore);
+        } else if (stack.words[at] == AT_RANDOM) {
             random_of(thread, random);
-            memory_write(thread->id, entry[1], random, sizeof random);
+            memory_write(thread->id, stack.words[at + 1], random, sizeof random);
         }
     }
 }

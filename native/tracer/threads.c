@@ -26,23 +26,21 @@ struct thread *thread_find(pid_t id) {
     return table && id > 0 && id < NUMBERS ? table[id] : NULL;
 }
 
-static pid_t process_of(pid_t thread) {
-    char path[64], line[256];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)thread);
-    FILE *file = fopen(path, "re");
-    int process = (int)thread;
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "Tgid: %d", &process) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return process;
-}
-
 static int open_of(pid_t id, const char *name) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)id, name);
     return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+pid_t thread_process(pid_t thread) {
+    char text[512];
+    int file = open_of(thread, "status");
+    ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    const char *line = strstr(text, "\nTgid:");
+    return line ? (pid_t)strtol(line + 6, NULL, 10) : thread;
 }
 
 static void add_to_all(struct thread *thread) {
@@ -66,9 +64,8 @@ struct thread *thread_get(pid_t id) {
     if (!thread || id >= NUMBERS)
         die(EXIT_UNAVAILABLE, "there is not enough memory for process %d", (int)id);
     thread->id = id;
-    thread->process = process_of(id);
-    thread->stat = open_of(id, "stat");
-    thread->syscall = open_of(id, "syscall");
+    thread->process = id; // until it is known that it is a thread of another
+    shared_begin(thread);
     table[id] = thread;
     add_to_all(thread);
     return thread;
@@ -78,10 +75,11 @@ void thread_gone(struct thread *thread) {
     table[thread->id] = NULL;
     all[thread->at] = all[--count];
     all[thread->at]->at = thread->at;
-    if (thread->stat >= 0)
+    if (thread->stat > 0)
         close(thread->stat);
-    if (thread->syscall >= 0)
+    if (thread->syscall > 0)
         close(thread->syscall);
+    shared_end(thread);
     free(thread);
 }
 
@@ -90,8 +88,10 @@ void threads_each(void (*visit)(struct thread *thread, void *context), void *con
         visit(all[i], context);
 }
 
-static char state_of(const struct thread *thread) {
+static char state_of(struct thread *thread) {
     char line[512];
+    if (!thread->stat)
+        thread->stat = open_of(thread->id, "stat");
     ssize_t length = pread(thread->stat, line, sizeof line - 1, 0);
     if (length <= 0)
         return 'X';
@@ -102,8 +102,10 @@ static char state_of(const struct thread *thread) {
 
 // Some calls say that they sleep before they have looked whether they must: wait4 does. What the
 // kernel tells here it has waited for.
-static bool is_off_processor(const struct thread *thread) {
+static bool is_off_processor(struct thread *thread) {
     char line[8];
+    if (!thread->syscall)
+        thread->syscall = open_of(thread->id, "syscall");
     ssize_t length = pread(thread->syscall, line, sizeof line, 0);
     return length > 0 && memcmp(line, "running", (size_t)(length < 7 ? length : 7)) != 0;
 }

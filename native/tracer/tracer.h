@@ -20,6 +20,7 @@ enum { EXIT_USAGE = 64, EXIT_UNAVAILABLE = 69, EXIT_OUR_BUG = 70 };
 enum { ARGUMENTS = 6 };
 
 struct call_shape;
+struct shared;
 
 // Where a thread is, as far as the gate is concerned.
 enum where {
@@ -41,6 +42,7 @@ struct thread {
     pid_t id;      // of the thread
     size_t at;     // in the list of all
     pid_t process; // that it belongs to
+    struct shared *shared;
     enum where where;
     bool known;        // whoever made it has been told of
     bool waiting;      // stopped until it is known
@@ -49,7 +51,7 @@ struct thread {
     bool moves;        // was let go, and will stop by itself unless nothing is heard of it for long
     bool slept;        // when it was last looked at, since it was let go
     bool began;        // the command runs: what comes before is ours
-    int stat, syscall; // of its directory in /proc, or -1
+    int stat, syscall; // of its directory in /proc; 0: not opened yet
     uint32_t index;
     uint64_t arrived; // where its call began
     uint32_t passed;  // calls that it made while others were held
@@ -77,6 +79,7 @@ struct options {
 struct thread *thread_find(pid_t id); // or NULL
 struct thread *thread_get(pid_t id);  // made when it is not there
 void thread_gone(struct thread *thread);
+pid_t thread_process(pid_t thread); // as the kernel tells it
 // Calls it for each, in no order; it must not end one.
 void threads_each(void (*visit)(struct thread *thread, void *context), void *context);
 // It goes on: to its next stop, or into a call in which it may sleep.
@@ -119,8 +122,26 @@ const struct call_shape *call_shape_of(uint64_t number); // or NULL
 uint32_t object_of(const struct stat *status);
 uint32_t object_of_descriptor(pid_t thread, int descriptor, struct stat *status);
 // Position, and whether it is open for appending; false when it has none.
-bool descriptor_position(pid_t thread, int descriptor, uint64_t *position, bool *appends);
+bool descriptor_position(struct thread *thread, int descriptor, uint64_t *position, bool *appends);
 void lookups_take(struct thread *thread);
+
+// ---- shared.c: descriptors, root and directory, as far as they are known without asking
+
+void shared_begin(struct thread *thread);
+void shared_end(struct thread *thread);
+void shared_inherit(struct thread *parent, struct thread *child, uint64_t flags); // of clone
+uint32_t shared_object(struct thread *thread, int descriptor, mode_t *mode);
+// What /proc tells of a descriptor; -1 when it tells nothing. To be closed unless it is to be kept.
+int shared_position_file(struct thread *thread, int descriptor, bool *keep);
+void shared_closed(struct thread *thread, int descriptor);
+void shared_all_closed(struct thread *thread);
+// A descriptor of ours, good until the next is asked for, and its object.
+bool shared_directory(struct thread *thread, int *descriptor, uint32_t *object);
+bool shared_root(struct thread *thread, int *descriptor, uint32_t *object);
+void shared_directory_changed(struct thread *thread);
+bool shared_by_one(const struct thread *thread);
+// The thread is about to have a part of it for itself, or another root.
+void shared_parts(struct thread *thread);
 
 // ---- texts.c
 
@@ -139,7 +160,12 @@ void log_finish(void);
 
 // ---- calls.c: one call from its begin to its end
 
-enum call_flag { CALL_NEVER_RETURNED = 1, CALL_OTHERS_WENT_ON = 2, CALL_APPENDS = 4 };
+enum call_flag {
+    CALL_NEVER_RETURNED = 1,
+    CALL_OTHERS_WENT_ON = 2,
+    CALL_APPENDS = 4,
+    CALL_NOT_SEEN_TO_END = 8
+};
 enum data_kind { CAME_FROM_OUTSIDE = 1, STANDARD_OUTPUT, STANDARD_ERROR };
 
 void calls_begin(void);
@@ -149,6 +175,8 @@ void call_look(struct thread *thread);
 // A wait for any child becomes one for this child, until it is over.
 void call_wait_for(const struct thread *thread, pid_t child);
 void call_leave(struct thread *thread, int64_t result);
+// How it ends is known: it need not stop there.
+bool call_ends_for_sure(const struct thread *thread);
 void call_cut_off(struct thread *thread); // it never returned
 bool call_may_wait(const struct thread *thread);
 bool call_waits_for_time(const struct thread *thread);
@@ -181,6 +209,13 @@ bool gate_next(void);
 bool gate_is_busy(void);
 bool gate_pass_sleeper(void);
 void gate_tell(void); // notes how far the plan was followed
+
+// ---- processors.c
+
+void processors_begin(void);
+void processors_tick(void);
+// A thread asks which it may have, or chooses some.
+void processors_asked(bool to_choose);
 
 // ---- pids.c
 

@@ -96,13 +96,13 @@ class Call:
 
     @property
     def file(self) -> int:
-        """The object that it is about, by a descriptor or by its first path."""
+        """The object that it is about: of a descriptor, or where its first path leads."""
         if "descriptor" in self.shape.takes:
             return self.object
         if self.shape.gives == "descriptor" and self.second:
             return self.second
         entry = self.entry()
-        return entry.object if entry else 0
+        return entry.object if entry else self.object
 
 
 def call_of(log: Log, number: int) -> Call:

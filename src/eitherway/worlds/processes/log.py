@@ -27,6 +27,7 @@ class CallFlag(IntFlag):
     NEVER_RETURNED = 1
     OTHERS_WENT_ON = 2
     APPENDS = 4
+    NOT_SEEN_TO_END = 8
 
 
 class EventKind(IntEnum):

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What recording a tree of processes costs: bare, under each recorder of ours, under strace -f.
+
+All run in turn; the processor's time is that of the tree and of whoever looks at it. Figures are
+medians of the rounds. The bars: of what strace costs above bare, half on forks and 0.8 elsewhere by
+ptrace; 500 ns a recorded call by BPF.
+"""
+
+import shutil
+import statistics
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.measure import Watch, arguments, progress, published, started, table
+from benchmarks.running import Spent, spent, workplace
+from benchmarks.sources import need
+from benchmarks.subjects.subject import Job
+from benchmarks.workloads import FORKS, WORKLOADS
+
+from eitherway.installed import native
+from eitherway.recording.read import Recording
+from eitherway.worlds.processes.log import Log
+from eitherway.worlds.processes.run import TRACER
+
+BARS = {f"{FORKS} forks": 0.5}
+BAR = 0.8  # elsewhere
+BAR_OF_BPF = 500  # ns for each call
+
+Words = Callable[[Path], list[str]]  # that come before a command, with a folder for what is written
+
+
+def _bare(_: Path) -> list[str]:
+    return []
+
+
+def _strace(folder: Path) -> list[str]:
+    return ["strace", "-f", "-o", str(folder / "strace")]
+
+
+def _recorder(*options: str) -> Words:
+    """The tracer takes a descriptor: a shell opens it."""
+
+    def words(folder: Path) -> list[str]:
+        tracer = f'exec 9<"$0"; exec {native(TRACER)} --into 9 {" ".join(options)} -- "$@"'
+        return ["/bin/sh", "-c", tracer, str(folder)]
+
+    return words
+
+
+OURS: dict[str, Words] = {"ptrace": _recorder()}
+VARIANTS: dict[str, Words] = {"bare": _bare, "strace": _strace, **OURS}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One run."""
+
+    spent: Spent
+    calls: int = 0  # recorded
+    size: int = 0  # bytes
+
+
+Rounds = dict[str, list[Measured]]
+
+
+@contextmanager
+def _empty(folder: Path) -> Iterator[Path]:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def measured(job: Job, place: Path, words: Words) -> Measured:
+    """Once under one variant."""
+    with _empty(place / "written") as folder:
+        took = spent(job, before=words(folder))
+        if not (folder / "MANIFEST").exists():
+            return Measured(took)
+        size = sum(file.stat().st_size for file in folder.iterdir())
+        with Recording.open(folder) as recording:
+            return Measured(took, len(Log.read(recording).calls), size)
+
+
+def compared(name: str, rounds: int) -> Rounds:
+    """Every variant once per round, in turn."""
+    found: Rounds = {variant: [] for variant in VARIANTS}
+    with workplace() as place:
+        job = WORKLOADS[name](place)
+        for number in range(rounds):
+            progress(f"{name}, round {number + 1} of {rounds}")
+            for variant, words in VARIANTS.items():
+                found[variant].append(measured(job, place, words))
+    return found
+
+
+def _median(runs: list[Measured], what: Callable[[Measured], float]) -> float:
+    return statistics.median(map(what, runs))
+
+
+def _cpu(run: Measured) -> float:
+    return run.spent.processor
+
+
+def _wall(run: Measured) -> float:
+    return run.spent.wall
+
+
+def above(rounds: Rounds, variant: str) -> float:
+    """Seconds of the processor that it adds."""
+    return _median(rounds[variant], _cpu) - _median(rounds["bare"], _cpu)
+
+
+def share(rounds: Rounds, variant: str) -> float:
+    """Of what strace adds."""
+    return above(rounds, variant) / above(rounds, "strace")
+
+
+def per_call(rounds: Rounds, variant: str) -> float:
+    """Nanoseconds for each recorded call."""
+    return above(rounds, variant) / _median(rounds[variant], lambda run: run.calls) * 1e9
+
+
+def _times(rounds: Rounds, variant: str) -> list[str]:
+    bare = rounds["bare"]
+    return [f"{_median(rounds[variant], unit) / _median(bare, unit):.2f}" for unit in (_cpu, _wall)]
+
+
+def ratios(name: str, rounds: Rounds) -> list[str]:
+    """A row: the bare seconds, and how many times as much the others take."""
+    bare = [f"{_median(rounds['bare'], unit):.2f}" for unit in (_cpu, _wall)]
+    others = [cell for variant in list(VARIANTS)[1:] for cell in _times(rounds, variant)]
+    return [name, *bare, *others]
+
+
+def _held(text: str, misses: bool) -> str:
+    return f"**{text}**" if misses else text
+
+
+def costs(name: str, rounds: Rounds) -> list[str]:
+    """A row: what each recorder of ours costs above bare; what is over its bar is bold."""
+    cells = [name]
+    for variant in OURS:
+        found, cost = share(rounds, variant), per_call(rounds, variant)
+        over = found > BARS.get(name, BAR) if variant == "ptrace" else cost > BAR_OF_BPF
+        calls = _median(rounds[variant], lambda run: run.calls)
+        size = _median(rounds[variant], lambda run: run.size) / calls
+        cells += [f"{calls:,.0f}", f"{size:.0f}"]
+        cells += [_held(f"{found:.2f}", over and variant == "ptrace")]
+        cells += [_held(f"{cost:,.0f}", over and variant != "ptrace")]
+    return cells
+
+
+def _noise(all_rounds: list[Rounds]) -> str:
+    """How much the bare runs differ among themselves."""
+    spreads = []
+    for rounds in all_rounds:
+        seconds = [run.spent.processor for run in rounds["bare"]]
+        spreads.append((max(seconds) - min(seconds)) / statistics.median(seconds))
+    return f"Bare runs differ by {min(spreads):.0%} to {max(spreads):.0%} (highest less lowest)."
+
+
+def main() -> None:
+    """Both tables."""
+    parser = arguments(__doc__ or "")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="(default: 5)")
+    parser.add_argument("workloads", nargs="*", help="only those whose names begin so")
+    options = parser.parse_args()
+    need("strace", "strace")
+    names = [name for name in WORKLOADS if name.startswith(tuple(options.workloads or [""]))]
+    watch = Watch()
+    found = {name: compared(name, options.rounds) for name in names}
+    head = ["workload", "bare: cpu s", "wall s"]
+    head += [cell for name in list(VARIANTS)[1:] for cell in (f"{name}: cpu", "wall")]
+    first = table(head, [ratios(name, rounds) for name, rounds in found.items()])
+    head = ["workload"]
+    head += [
+        cell
+        for name in OURS
+        for cell in (f"{name}: calls", "bytes a call", "of strace's cost", "ns a call")
+    ]
+    second = table(head, [costs(name, rounds) for name, rounds in found.items()])
+    told = f"{watch.told()} {_noise(list(found.values()))}"
+    published(f"{told}\n\n{first}\n\n{second}", "recording", options.write)
+
+
+if __name__ == "__main__":
+    started(main)
