@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Classes that `judge` gives the data races of the corpus, held against enumerated schedules.
 
-Each program is checked and judged with so many seeds. The truth is that of the whole program: what
-its schedules with few preemptions do. So a race of a program that fails need not be the cause of
-it, and such a program agrees when one of its races is told to be.
+Each program is checked and judged with so many seeds. What is true of a race is told by schedules
+that show it: all ways to go on after either order (tests/judge/races.py). Where an enumeration has
+not come to both orders, what all schedules of the program show is the truth.
 """
 
+import argparse
+import json
 import random
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from benchmarks.measure import arguments, progress, published, started, table
+from benchmarks.measure import Watch, arguments, progress, published, started, table
 from tests.corpus.checked import build, checked
 from tests.corpus.expect import Truth, truths
-from tests.judge.truth import truth_of
+from tests.judge.races import truths_of
 
+from eitherway.errors import UsageError
 from eitherway.find.confirm import Tracer
 from eitherway.find.states import DIFFERS_NEAR, SAME_NEAR
 from eitherway.model.finding import Finding
@@ -27,9 +32,39 @@ from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.launch import Launch, fix_addresses
 
-HARMLESS, HARMFUL, NOTHING = "same", "differs", "-"
-SEEDS, SCHEDULES, MASTER = 3, 100, 20_261_116
-BOUNDS, SECONDS = range(3), 5.0  # of the enumeration: preemptions, and time for each program
+SAME, DIFFERS, NOTHING = "same", "differs", "-"  # what the state behind the two says
+HARMLESS = (Class.K_WITNESS_HARMLESS, Class.SINGLE_ORDERING)  # one order alone is as harmless
+SEEDS, SCHEDULES, MASTER = 10, 40, 20_261_116
+BOUNDS, SECONDS = range(3), 4.0  # of the enumeration: preemptions, and time for each program
+TIMEOUT = 2.0  # seconds after which a run counts as hanging: they take milliseconds
+
+
+@dataclass(slots=True)
+class Race:
+    """One race of one program."""
+
+    variable: str = ""
+    truth: str = ""  # its class
+    both: bool = False  # the enumeration came to both orders of it
+    open: bool = False  # both orders lead to the same several ends, by different choices
+    told: Counter[str] = field(default_factory=Counter)  # classes, over the seeds
+    near: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def agrees(self) -> bool:
+        """With every seed."""
+        return all(_alike(self.truth, klass) for klass in self.told)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the enumeration says what is true of this race."""
+        decides = self.truth != Class.K_WITNESS_HARMLESS
+        return not self.open if not decides else self.both
+
+
+def _alike(truth: str, klass: str) -> bool:
+    return truth == klass or {truth, klass} <= set(HARMLESS)
 
 
 @dataclass(slots=True)
@@ -37,97 +72,179 @@ class Record:
     """One program."""
 
     name: str
-    truth: Class
-    classes: defaultdict[str, Counter[Class]] = field(default_factory=lambda: defaultdict(Counter))
-    near: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-
-    @property
-    def worst(self) -> Class:
-        """Of all races and seeds."""
-        told = {klass for counts in self.classes.values() for klass in counts}
-        return max(told, key=lambda klass: klass.weight, default=Class.UNJUDGED)
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the worst is the truth; one order alone is as harmless as both."""
-        harmless = (Class.K_WITNESS_HARMLESS, Class.SINGLE_ORDERING)
-        return self.worst is self.truth or {self.worst, self.truth} <= set(harmless)
+    bound: int  # preemptions with which all schedules were run
+    races: dict[str, Race]
 
 
 def measured(truth: Truth, seeds: Sequence[int]) -> Record:
-    """Check, judge and enumerate one program."""
+    """Enumerate one program, check and judge it."""
     with tempfile.TemporaryDirectory(prefix="eitherway-") as folder:
         program = Path(folder) / truth.name
         build(truth.source, program)
-        record = Record(truth.name, enumerated(program))
+        races: defaultdict[str, Race] = defaultdict(Race)
         for seed in seeds:
-            options = ("--judge", "--seed", str(seed), "--schedules", str(SCHEDULES))
-            for finding in checked(program, *options).findings:
-                if finding.kind is Kind.DATA_RACE:
-                    record.classes[finding.id][finding.klass] += 1
-                    record.near[finding.id][_state_alone(finding)] += 1
-    return record
+            for finding in _judged(program, seed):
+                _add(races[finding.id], finding)
+        return _with_truth(truth.name, program, dict(races))
+
+
+def _judged(program: Path, seed: int) -> list[Finding]:
+    options = ("--judge", "--seed", str(seed), "--schedules", str(SCHEDULES))
+    findings = checked(program, *options, "--timeout", str(TIMEOUT)).findings
+    return [finding for finding in findings if finding.kind is Kind.DATA_RACE]
+
+
+def _add(race: Race, finding: Finding) -> None:
+    race.variable = race.variable or finding.operations[0].variable
+    race.told[finding.klass] += 1
+    race.near[_state_alone(finding)] += 1
+    race.reasons[finding.reason] += 1
 
 
 def _state_alone(finding: Finding) -> str:
     """What the state behind the two would have said: the criterion of 2007."""
     if SAME_NEAR in finding.explanation:
-        return HARMLESS
+        return SAME
     harmful = any(words.startswith(DIFFERS_NEAR) for words in finding.explanation)
-    return HARMFUL if harmful else NOTHING
+    return DIFFERS if harmful else NOTHING
 
 
-def enumerated(program: Path) -> Class:
-    """The truth."""
+def _with_truth(name: str, program: Path, races: dict[str, Race]) -> Record:
+    fix_addresses()
     launch = Launch.here([str(program)])
-    with Sandbox(require=()) as box, Explorer(launch, box, plan=Plan(timeout=5)) as explorer:
-        return truth_of(explorer, Tracer(explorer, fixed=True), BOUNDS, SECONDS)
+    with Sandbox(require=()) as box, Explorer(launch, box, plan=Plan(timeout=TIMEOUT)) as explorer:
+        known = truths_of(explorer, Tracer(explorer, fixed=True), BOUNDS, SECONDS)
+    worst = known.enumeration.outcomes.worst
+    for number, race in races.items():
+        of_race = known.races[number]
+        race.both = of_race.both > 0
+        race.open = of_race.open
+        race.truth = of_race.klass if race.both else worst
+    return Record(name, known.enumeration.bound, races)
 
 
-def summary(records: Sequence[Record]) -> str:
-    """Races by class, how many had the same with every seed, and what the state alone says."""
-    same: Counter[str] = Counter()
-    several: Counter[str] = Counter()
-    alone: defaultdict[str, Counter[str]] = defaultdict(Counter)
+# --- tables
+
+
+def summary(records: Sequence[Record], seeds: int) -> str:
+    """By what is true: how many were told so with every seed, and what the state alone says."""
+    races = [race for record in records for race in record.races.values()]
+    known = [race for race in races if race.is_known]
+    rows = []
+    for klass in Class:
+        some = [race for race in known if race.truth == klass]
+        if some:
+            alone = Counter(race.near.most_common(1)[0][0] for race in some)
+            same = sum(race.agrees for race in some)
+            near = [str(alone[word]) for word in (SAME, DIFFERS, NOTHING)]
+            rows.append([klass.value, str(len(some)), str(same), *near])
+    agree = sum(race.agrees for race in known)
+    one = sum(len(race.told) == 1 for race in races)
+    head = ["schedules show", "races", "judged so", "2007: harmless", "2007: harmful", "not told"]
+    return (
+        f"{len(records)} programs, {len(races)} races, {seeds} seeds. Of {len(known)} races it is "
+        f"known what their order decides; {agree} of them are judged so with every seed. {one} "
+        f"races have the same class with every seed.\n\n{table(head, rows)}"
+    )
+
+
+def classes(records: Sequence[Record]) -> str:
+    """How often each class and reason was told."""
+    told: Counter[tuple[str, str]] = Counter()
     for record in records:
-        for number, counts in record.classes.items():
-            name = " or ".join(sorted(counts))
-            (same if len(counts) == 1 else several)[name] += 1
-            alone[name][record.near[number].most_common(1)[0][0]] += 1
-    rows = [
-        [name, str(count), *(str(alone[name][word]) for word in (HARMLESS, HARMFUL, NOTHING))]
-        for name, count in (same + several).most_common()
-    ]
-    head = ["class", "races", "2007: harmless", "2007: harmful", "2007: not told"]
-    return table(head, rows)
+        for race in record.races.values():
+            reason = race.reasons.most_common(1)[0][0].partition(":")[0]
+            told[race.told.most_common(1)[0][0], reason] += 1
+    rows = [[klass, reason or "-", str(count)] for (klass, reason), count in sorted(told.items())]
+    return table(["class", "reason", "races"], rows)
 
 
 def exceptions(records: Sequence[Record]) -> str:
-    """Programs whose worst class is not what their schedules show."""
-    rows = [[one.name, one.truth.value, one.worst.value] for one in records if not one.agrees]
-    head = f"{sum(one.agrees for one in records)} of {len(records)} programs agree."
-    return f"{head}\n\n{table(['program', 'schedules show', 'judged'], rows)}" if rows else head
+    """What was judged otherwise than schedules show."""
+    rows = [
+        [
+            record.name,
+            race.variable or "-",
+            race.truth if race.is_known else "-",
+            ", ".join(f"{klass} ({count})" for klass, count in race.told.most_common()),
+        ]
+        for record in records
+        for race in record.races.values()
+        if len(race.told) > 1 or (race.is_known and not race.agrees)
+    ]
+    if not rows:
+        return "There is none that was judged otherwise, or differently with different seeds."
+    head = ["program", "variable", "schedules show", "judged"]
+    return f"Judged otherwise, or differently with different seeds:\n\n{table(head, rows)}"
+
+
+# --- going on after a break
+
+
+def _kept(truth: Truth, seeds: Sequence[int], folder: Path | None) -> Record:
+    path = folder and folder / f"{truth.name}-{len(seeds)}.json"
+    if path and path.exists():
+        told = json.loads(path.read_text(encoding="utf-8"))
+        races = {number: _race(fields) for number, fields in told["races"].items()}
+        return Record(truth.name, told["bound"], races)
+    record = measured(truth, seeds)
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        races_told = {number: _fields(race) for number, race in record.races.items()}
+        told = {"bound": record.bound, "races": races_told}
+        path.write_text(json.dumps(told), encoding="utf-8")
+    return record
+
+
+_COUNTED = ("told", "near", "reasons")
+
+
+def _fields(race: Race) -> dict[str, object]:
+    return {name: getattr(race, name) for name in ("variable", "truth", "both", "open", *_COUNTED)}
+
+
+def _race(fields: dict[str, object]) -> Race:
+    counted = {name: Counter(fields[name]) for name in _COUNTED}  # type: ignore[call-overload]
+    both, is_open = bool(fields["both"]), bool(fields["open"])
+    return Race(str(fields["variable"]), str(fields["truth"]), both, is_open, **counted)
+
+
+# --- the command
 
 
 def _has_a_race(truth: Truth) -> bool:
     return any(Kind.DATA_RACE in one.kinds for one in (*truth.expected, *truth.allowed))
 
 
+def _chosen(names: list[str]) -> list[Truth]:
+    every = {truth.name: truth for truth in truths()}
+    if unknown := sorted(set(names) - every.keys()):
+        raise UsageError(f"there is no program {', '.join(unknown)} in tests/programs")
+    return [every[name] for name in names] or list(filter(_has_a_race, every.values()))
+
+
+def _options() -> argparse.Namespace:
+    parser = arguments(__doc__ or "")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="default: all with a race")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"(default: {SEEDS})")
+    parser.add_argument("--jobs", type=int, default=1, help="programs at a time (default: 1)")
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="what is done already: to go on after a break"
+    )
+    return parser.parse_args()
+
+
 def main() -> None:
     """Measure all programs that have a data race, or those that are named."""
-    parser = arguments(__doc__ or "")
-    parser.add_argument("--seeds", type=int, default=SEEDS)
-    parser.add_argument("programs", nargs="*")
-    args = parser.parse_args()
-    fix_addresses()
-    seeds = random.Random(MASTER).sample(range(2**31), args.seeds)  # noqa: S311  no secret
-    records = []
-    for truth in truths():
-        wanted = truth.name in args.programs if args.programs else _has_a_race(truth)
-        if wanted:
-            progress(truth.name)
-            records.append(measured(truth, seeds))
-    published(f"{summary(records)}\n\n{exceptions(records)}", "classes", args.write)
+    options, watch, records = _options(), Watch(), []
+    seeds = random.Random(MASTER).sample(range(2**31), options.seeds)  # noqa: S311  no secret
+    with ProcessPoolExecutor(options.jobs) as pool:
+        work = partial(_kept, seeds=seeds, folder=options.keep)
+        for record in pool.map(work, _chosen(options.programs)):
+            progress(record.name)
+            records.append(record)
+    told = (summary(records, len(seeds)), classes(records), exceptions(records))
+    published(f"{watch.told()}\n\n" + "\n\n".join(told), "classes", options.write)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,15 @@ def test_a_failure_that_the_full_prefix_shows_too_is_not_the_pairs() -> None:
     assert "recorded order" in trial.doubt
 
 
+def test_a_full_prefix_that_fails_in_a_third_way_does_not_excuse_the_pair() -> None:
+    assert Trial(0, CRASH, FREED, WELL).klass is Class.SPEC_VIOLATED
+
+
+def test_what_the_recorded_order_alone_does_needs_no_full_prefix() -> None:
+    """In the recording the first thread may have gone on, between the two, to where it is safe."""
+    assert Trial(0, WELL, CRASH, WELL).klass is Class.SPEC_VIOLATED
+
+
 def test_output_that_only_the_other_order_writes() -> None:
     assert Trial(0, OTHER, WELL, WELL).klass is Class.OUTPUT_DIFFERS
     assert Trial(0, OTHER, WELL, THIRD).klass is Class.INCONCLUSIVE

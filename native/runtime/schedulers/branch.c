@@ -14,15 +14,20 @@
 #include "../script.h"
 #include "policy.h"
 
-static enum { FOLLOW, GO_FIRST, DRIVE, RELEASE, GO_ON } phase;
+static enum { FOLLOW, GO_FIRST, DRIVE, RELEASE, CATCH_UP, GO_ON } phase;
 static struct ew_branch wish;
 static uint64_t seed, driven_from, turns, lowest;
 static uint32_t met;
 static bool second_was_there; // it may be created only later
-static bool ahead;            // the first thread, by a turn: it has made its access
 bool ew_branch_listens;
 #define KNOWN 256
 static uint32_t own_points[KNOWN]; // of threads, since the recorded way was left
+
+// Seeds: with 0 the first thread goes on, with 1 the second one. With those up to SHORT one of them
+// goes on for a few points of its own only, and then it is the other's turn: so what a single
+// switch behind the two does is tried and not left to chance. The others draw.
+#define SHORT 10
+static uint32_t until; // points of the thread that goes on
 
 static void start(uint64_t with, const struct ew_tuning *tuning) {
     if (!ew_schedule_following() || !ew_detecting)
@@ -33,7 +38,7 @@ static void start(uint64_t with, const struct ew_tuning *tuning) {
     seed = with;
     phase = FOLLOW;
     met = 0;
-    second_was_there = ahead = false;
+    second_was_there = false;
     ew_patience_begin(EW_STUBBORN);
 }
 
@@ -66,21 +71,30 @@ static void leave(void) {
 
 // --- on, when the two have happened
 
-// Priorities: at random from HIGH on, above them those of the thread that is to go first, and below
-// them those of threads that seem to wait, each lower than the last.
+// Priorities: at random from HIGH on, above them those of the threads that are to go first, and
+// below them those of threads that seem to wait, each lower than the last.
 #define HIGH (1ull << 62)
 #define FIRST (1ull << 63)
 
+static uint32_t going_on(void) {
+    return seed & 1 ? wish.second : wish.first;
+}
+
 static uint64_t drawn(const struct ew_thread *thread, uint32_t points) {
     uint64_t draw = ew_splitmix(seed ^ ew_splitmix((uint64_t)thread->id << 32 | points));
-    bool is_first = thread->id == (seed == 0 ? wish.first : wish.second);
-    return seed < 2 && is_first ? FIRST : HIGH + (draw >> 2);
+    if (seed < SHORT && thread->id == going_on())
+        return points < until ? FIRST : HIGH;
+    bool is_next =
+        seed >= 2 && seed < SHORT && (thread->id == wish.first || thread->id == wish.second);
+    return is_next ? FIRST - 1 : HIGH + (draw >> 2);
 }
 
 // At one of so many points of a thread its priority changes: with some seeds often, with others
 // seldom.
 static bool changes(const struct ew_thread *thread, uint32_t points) {
-    return seed >= 2 && ew_splitmix(drawn(thread, points)) % (1 + (seed & 3)) == 0;
+    if (seed < SHORT)
+        return thread->id == going_on() && points == until;
+    return ew_splitmix(drawn(thread, points)) % (1 + (seed & 3)) == 0;
 }
 
 static uint32_t points_of(const struct ew_thread *thread) {
@@ -90,9 +104,14 @@ static uint32_t points_of(const struct ew_thread *thread) {
 // As its last change has it.
 static uint64_t current(const struct ew_thread *thread) {
     uint32_t points = points_of(thread);
-    while (points && !changes(thread, points))
+    while (points && seed >= SHORT && !changes(thread, points))
         points--;
     return drawn(thread, points);
+}
+
+static void set_until(void) {
+    const struct ew_thread *thread = ew_thread_with(going_on());
+    until = seed < 2 ? UINT32_MAX : (thread ? points_of(thread) : 0) + (uint32_t)seed / 2;
 }
 
 static bool is_own_point(const struct ew_decision *decision) {
@@ -127,15 +146,6 @@ uint32_t ew_branch_wait(const struct ew_decision *decision) {
     return ew_due_while_idle() != EW_NEVER ? EW_TIME_PASSES : ew_highest(decision);
 }
 
-// When the two are turned round, the first thread has its access still to make when it is its turn,
-// and comes to its next point by that. Otherwise it stands there already: then that turn is over.
-static uint32_t after_a_turn(const struct ew_decision *decision, struct ew_thread *first) {
-    ahead = false;
-    own_points[first->id]++;
-    first->priority = current(first);
-    return highest(decision); // itself at least
-}
-
 static uint32_t go_on(const struct ew_decision *decision) {
     for (uint32_t i = 0; i < decision->count; i++)
         if (!decision->ready[i]->priority)
@@ -143,18 +153,14 @@ static uint32_t go_on(const struct ew_decision *decision) {
     if (ew_seems_to_wait(decision))
         ew_self->priority = --lowest;
     uint32_t best = highest(decision);
-    if (best == EW_DECIDE_AGAIN)
-        return ew_branch_wait(decision);
-    bool over = ahead && decision->ready[best]->id == wish.first;
-    return over ? after_a_turn(decision, decision->ready[best]) : best;
+    return best == EW_DECIDE_AGAIN ? ew_branch_wait(decision) : best;
 }
 
 static void release(void) {
-    if (phase == RELEASE && wish.stores & SECOND_STORES)
-        turn_bits();
     phase = GO_ON;
     ew_branch_listens = false;
     lowest = HIGH;
+    set_until();
     for (uint32_t i = 0; i < ew_thread_count(); i++)
         ew_thread_at(i)->priority = 0;
     ew_patience_begin(EW_STUBBORN);
@@ -241,8 +247,8 @@ static uint32_t follow(const struct ew_decision *decision) {
         ew_schedule_diverged("the branch diverged: the first access is not where it was");
     leave();
     phase = wish.arm == EW_ARM_FLIP ? DRIVE : GO_FIRST;
-    if (!(wish.stores & FIRST_STORES))
-        turn_bits();
+    if (!(wish.stores & (wish.arm == EW_ARM_FLIP ? SECOND_STORES : FIRST_STORES)))
+        turn_bits(); // whoever comes first looks at them
     ew_branch_listens = true;
     if (wish.arm == EW_ARM_PREFIX)
         is_ordered();
@@ -252,22 +258,34 @@ static uint32_t follow(const struct ew_decision *decision) {
 }
 
 // The first thread has made its access, and is held where it is asked next.
-static void hold(const struct ew_decision *decision) {
+static void hold(void) {
     if (wish.stores & FIRST_STORES)
         turn_bits();
     phase = DRIVE;
     driven_from = ew_steps;
-    ahead = is_own_point(decision);
+}
+
+// When the two are turned round, the first thread makes its access right behind the other's: so
+// from there on both stand where they stand when they came as recorded.
+static const struct ew_thread *left_behind(void) {
+    const struct ew_thread *first = ew_thread_with(wish.first);
+    return wish.arm == EW_ARM_FLIP && first && first->state == EW_READY ? first : NULL;
 }
 
 static uint32_t next(const struct ew_decision *decision) {
     if (phase == FOLLOW)
         return follow(decision);
     if (phase == GO_FIRST)
-        hold(decision);
-    else if (pass(decision) && phase == GO_ON)
+        hold();
+    else if (phase != CATCH_UP && pass(decision) && phase == GO_ON)
         ew_self->priority = 0;
-    if (phase == RELEASE)
+    if (phase == RELEASE && wish.stores & SECOND_STORES)
+        turn_bits();
+    if (phase == RELEASE && left_behind()) {
+        phase = CATCH_UP;
+        return left_behind()->ready_at;
+    }
+    if (phase == RELEASE || phase == CATCH_UP)
         release();
     return phase == DRIVE ? drive(decision) : go_on(decision);
 }

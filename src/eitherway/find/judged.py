@@ -32,7 +32,7 @@ from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.trace_request import TraceRequest
 
 INSTANCES = 8  # of one race in one run
-FEWER = 4  # continuations of those behind the first
+FEWER = 6  # continuations of those behind the first
 _STEPS = 1 << 22  # of longer runs there is no trace of all accesses
 
 Keep = Callable[[Ran], Path]  # puts a run where it can be done again
@@ -164,10 +164,10 @@ class Judge(Closing):
         if states is None or finding.klass is not Class.K_WITNESS_HARMLESS:
             return replace(finding, explanation=explanation)
 
-        def put(bits: int) -> Outcome:
-            return self._specification.outcome(branches.run(Spec(pair, Arm.CONTROL, 0, bits)))
+        def put(arm: Arm, bits: int) -> Outcome:
+            return self._specification.outcome(branches.run(Spec(pair, arm, 0, bits)))
 
-        reason = reason_of(states, put, shown.verdict.trials[0].control)
+        reason = reason_of(states, put, shown.verdict.trials[0])
         return replace(finding, explanation=explanation, reason=reason)
 
 

@@ -8,11 +8,12 @@ behind the pair, or branches in which something else is put where the two meet.
 from collections.abc import Callable
 
 from eitherway.find.states import States
+from eitherway.judge.trial import Trial
 from eitherway.model.outcome import Outcome
-from eitherway.model.words import STORES
+from eitherway.model.words import STORES, Arm
 from eitherway.worlds.threads.live_out import Access, Region
 
-Put = Callable[[int], Outcome]  # the recorded order, and then these bits turned round
+Put = Callable[[Arm, int], Outcome]  # one order, with these bits turned round where the two meet
 
 REDUNDANT = "redundant write: in either order the same value is stored and seen"
 DOUBLE_CHECK = "double check: who may have seen an old value takes a lock and looks again"
@@ -23,9 +24,9 @@ BOTH_VALID = "both values are valid: one side sees another value, and goes on as
 _BITS = (1, 0xFF, 0x7FFFFFFFFFFFFFFF)  # turned round, to see whether anybody minds
 
 
-def reason_of(states: States, put: Put, control: Outcome) -> str:
-    """The first that holds; nothing when none was shown."""
-    return next((words for words, holds in _REASONS.items() if holds(states, put, control)), "")
+def reason_of(states: States, put: Put, trial: Trial) -> str:
+    """The first that holds; nothing when none was shown. `trial` is what the same branches did."""
+    return next((words for words, holds in _REASONS.items() if holds(states, put, trial)), "")
 
 
 def _regions(states: States) -> list[tuple[Region | None, Region | None]]:
@@ -55,18 +56,24 @@ def _is_checked_twice(states: States, *_: object) -> bool:
 
 
 def _is_ad_hoc(states: States, *_: object) -> bool:
-    return any(_looks_until(one, other) for one, other in _regions(states))
+    """Whichever of the orders shows the old value first."""
+    pairs = _regions(states)
+    return any(_looks_until(*pair) or _looks_until(*pair[::-1]) for pair in pairs)
 
 
-def _is_statistics(states: States, put: Put, control: Outcome) -> bool:
-    sides = _sides(states)
-    return sides is not None and all(_does_the_same(put(bits), control) for bits in _BITS)
+def _is_statistics(states: States, put: Put, trial: Trial) -> bool:
+    """In either order: who loads first may go on with anything, and who loads last not."""
+    arms = {Arm.CONTROL: trial.control, Arm.FLIP: trial.flip}
+    return _sides(states) is not None and all(
+        _does_the_same(put(arm, bits), outcome) for arm, outcome in arms.items() for bits in _BITS
+    )
 
 
-def _is_disjoint(states: States, put: Put, control: Outcome) -> bool:
+def _is_disjoint(states: States, put: Put, trial: Trial) -> bool:
     """Who loads does the same whatever bits the other side has changed; the others do matter."""
     changed = next(filter(None, (_unused(one, other) for one, other in _regions(states))), 0)
-    return changed != 0 and not _does_the_same(put(_BITS[-1] & ~changed), control)
+    others = _BITS[-1] & ~changed
+    return changed != 0 and not _does_the_same(put(Arm.CONTROL, others), trial.control)
 
 
 def _are_both_valid(states: States, *_: object) -> bool:
@@ -74,7 +81,7 @@ def _are_both_valid(states: States, *_: object) -> bool:
     return sides is not None and _sees_another(*sides)
 
 
-_REASONS: dict[str, Callable[[States, Put, Outcome], bool]] = {
+_REASONS: dict[str, Callable[[States, Put, Trial], bool]] = {
     REDUNDANT: _is_redundant,
     DOUBLE_CHECK: _is_checked_twice,
     AD_HOC: _is_ad_hoc,

@@ -3,7 +3,8 @@
 
 `flip` and `control` leave the recorded run at the same step and differ in the order of the two
 alone; `prefix` follows it up to behind the second. So a difference is the pair's doing only when
-`flip` shows it and the other two agree.
+one order shows it and the other does not; what the recorded one does wherever the run is left is
+not the pair's.
 """
 
 from dataclasses import dataclass
@@ -70,15 +71,16 @@ class Trial:
             if outcome and (words := _NOT_FORCED.get(outcome.forced, "")):
                 return words
         if self.differs:
-            return "" if self._is_recorded() else _OTHERWISE
+            return "" if self._is_of_the_pair() else _OTHERWISE
         return _ALIKE if self.fails_alike else ""
 
-    def _is_recorded(self) -> bool:
-        """Whether the recorded order does the same wherever the run is left."""
-        if self.prefix is None or not _ends_alike(self.control, self.prefix):
+    def _is_of_the_pair(self) -> bool:
+        """Whether the recorded order does not do the same, wherever the run is left."""
+        if self.prefix is None:
             return False
-        ends_otherwise = not _ends_alike(self.flip, self.control)
-        return ends_otherwise or _writes_alike(self.control, self.prefix)
+        if _ends_alike(self.flip, self.control):
+            return _writes_alike(self.control, self.prefix)
+        return not (self.flip.fails and _ends_alike(self.flip, self.prefix))
 
 
 _SAYS_NOTHING = {

@@ -50,7 +50,7 @@ class Pair:
     @classmethod
     def of(cls, events: Events, first: int, second: int) -> "Pair":
         """By the numbers of their events."""
-        one, other = _side(events, first), _side(events, second)
+        one, other = side_of(events, first), side_of(events, second)
         between = events.events[first + 1 : second + 1]
         return cls(one, other, int(np.count_nonzero(_alike(between, one, other))))
 
@@ -72,7 +72,8 @@ class Pair:
         return {f"branch-{name}": value for name, value in told.items()}
 
 
-def _side(events: Events, number: int) -> Side:
+def side_of(events: Events, number: int) -> Side:
+    """The access of an event."""
     row = events.events[number]
     low = int(row["address"])
     return Side(
