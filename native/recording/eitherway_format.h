@@ -387,10 +387,12 @@ struct ew_process_turn {
   uint32_t index; /* Which of the thread's calls. */
   uint32_t number; /* The system call's. */
   uint32_t flags; /* 2: an anchor. 4: a wait for any child, which is to be for `child`. */
-  uint32_t name; /* Hash of the last part of its first path; 0 when it has none. */
+  uint32_t name; /* Hash of the last part of its first path and of how it is opened; 0 when it has none. */
   uint32_t child; /* The process that it made, or is to wait for. */
+  uint32_t occurrence; /* How many like it the thread made before: of that number, with that name. */
+  uint32_t reserved; /* 0. */
 };
-_Static_assert(sizeof(struct ew_process_turn) == 32, "process_turn");
+_Static_assert(sizeof(struct ew_process_turn) == 40, "process_turn");
 _Static_assert(offsetof(struct ew_process_turn, result) == 0, "process_turn.result");
 _Static_assert(offsetof(struct ew_process_turn, thread) == 8, "process_turn.thread");
 _Static_assert(offsetof(struct ew_process_turn, index) == 12, "process_turn.index");
@@ -398,6 +400,8 @@ _Static_assert(offsetof(struct ew_process_turn, number) == 16, "process_turn.num
 _Static_assert(offsetof(struct ew_process_turn, flags) == 20, "process_turn.flags");
 _Static_assert(offsetof(struct ew_process_turn, name) == 24, "process_turn.name");
 _Static_assert(offsetof(struct ew_process_turn, child) == 28, "process_turn.child");
+_Static_assert(offsetof(struct ew_process_turn, occurrence) == 32, "process_turn.occurrence");
+_Static_assert(offsetof(struct ew_process_turn, reserved) == 36, "process_turn.reserved");
 
 /* The name's bytes follow: UTF-8 where it is text, any bytes where it is a file name. */
 struct ew_string {
@@ -901,7 +905,7 @@ static inline uint32_t ew_record_size(uint32_t type) {
   case EW_BLOCK_PROCESS_TEXTS: return 4;
   case EW_BLOCK_PROCESS_EVENTS: return 40;
   case EW_BLOCK_PROCESS_DATA: return 16;
-  case EW_BLOCK_PROCESS_TURNS: return 32;
+  case EW_BLOCK_PROCESS_TURNS: return 40;
   default: return 0;
   }
 }

@@ -13,7 +13,8 @@ static bool ordered;
 static uint64_t seed;
 static struct thread *in_flight; // as they come: the call that others wait for
 static size_t held;              // as they come: so many wait for it
-static const struct ew_process_turn *awaited, *kept_back; // anchors, off the plan
+static bool off_plan;            // anchors are still to come, each when the one before has happened
+static size_t next_anchor;       // off the plan
 static const char *forced = "as asked";
 
 void gate_begin(const struct options *options) {
@@ -25,6 +26,22 @@ bool gate_is_ordered(void) {
     return ordered;
 }
 
+static bool is_call_of(const struct thread *thread, const struct ew_process_turn *turn) {
+    return thread->id == (pid_t)turn->thread && thread->call.number == turn->number &&
+           thread->name == turn->name;
+}
+
+// Off the plan processes may have other numbers: a name says as much.
+static bool is_like(const struct thread *thread, const struct ew_process_turn *turn) {
+    bool named = turn->name && thread->name == turn->name && thread->call.number == turn->number;
+    return named || is_call_of(thread, turn);
+}
+
+static void count_likes(struct thread *thread) {
+    for (size_t i = 0; i < plan_anchors(); i++)
+        thread->like[i] += is_like(thread, plan_anchor(i));
+}
+
 static void let_through(struct thread *thread) {
     thread->where = IN_CALL;
     thread->call.entered = tick();
@@ -33,6 +50,7 @@ static void let_through(struct thread *thread) {
         in_flight = thread;
     if (ordered && call_ends_process(thread))
         loop_expect_end(thread->process);
+    count_likes(thread);
     bool skipped = ordered && call_waits_for_time(thread); // nobody else can go: time goes on
     if (skipped)
         stop_skip(thread->id, 0);
@@ -106,15 +124,12 @@ bool gate_pass_sleeper(void) {
 
 // ---- by the plan
 
-static bool is_call_of(const struct thread *thread, const struct ew_process_turn *turn) {
-    return thread->id == (pid_t)turn->thread && thread->call.number == turn->number &&
-           thread->name == turn->name;
-}
-
-// Off the plan processes may have other numbers: a name says as much.
-static bool is_like(const struct thread *thread, const struct ew_process_turn *turn) {
-    bool named = turn->name && thread->name == turn->name && thread->call.number == turn->number;
-    return named || is_call_of(thread, turn);
+static bool stands_before_anchor(struct thread *thread, size_t which) {
+    const struct ew_process_turn *turn = plan_anchor(which);
+    if (thread->call.number != turn->number || thread->like[which] != turn->occurrence)
+        return false;
+    call_look(thread);
+    return is_like(thread, turn);
 }
 
 // Looks at the call as it is now; what it finds may be another file than the recorded one.
@@ -134,11 +149,10 @@ static void leave_plan(const struct ew_process_turn *turn) {
     snprintf(text, sizeof text, "turn %zu of %zu, call %u of process %u: %s", plan_done() + 1,
              plan_length(), turn->index, turn->thread, instead);
     end_note("left_plan", text);
-    awaited = plan_anchor(0);
-    kept_back = plan_anchor(1);
-    if (awaited && plan_done() >= plan_length() - 1)
-        awaited = kept_back = NULL; // the first has happened: the order is as asked
-    else
+    size_t before = plan_length() - plan_anchors();
+    next_anchor = plan_done() > before ? plan_done() - before : 0;
+    off_plan = next_anchor + 1 < plan_anchors(); // else the order is as asked
+    if (off_plan)
         forced = "not reached";
     plan_give_up();
 }
@@ -163,9 +177,11 @@ static bool next_of_plan(void) {
 
 // ---- by priorities
 
-static bool is_kept_back(const struct thread *thread) {
-    return kept_back && thread->id == (pid_t)kept_back->thread &&
-           thread->index == kept_back->index && thread->call.number == kept_back->number;
+static bool is_kept_back(struct thread *thread) {
+    for (size_t i = next_anchor + 1; off_plan && i < plan_anchors(); i++)
+        if (stands_before_anchor(thread, i))
+            return true;
+    return false;
 }
 
 static uint64_t priority(const struct thread *thread) {
@@ -195,13 +211,23 @@ static void consider(struct thread *thread, void *context) {
         choice->best = thread;
 }
 
-// Nobody can go but the one that is kept back: the order that was asked for cannot be had.
+// Nobody can go but those that are kept back: the order that was asked for cannot be had.
 static bool give_in(void) {
-    if (!kept_back)
+    if (!off_plan)
         return false;
-    forced = thread_find((pid_t)awaited->thread) ? "blocked" : "ended";
-    awaited = kept_back = NULL;
+    forced = thread_find((pid_t)plan_anchor(next_anchor)->thread) ? "blocked" : "ended";
+    off_plan = false;
     return true;
+}
+
+static void pass_anchor(struct thread *thread) {
+    if (!off_plan || !stands_before_anchor(thread, next_anchor))
+        return;
+    next_anchor++;
+    if (next_anchor + 1 < plan_anchors())
+        return;
+    forced = "as asked"; // the last comes behind by itself
+    off_plan = false;
 }
 
 static bool next_by_priority(void) {
@@ -212,10 +238,7 @@ static bool next_by_priority(void) {
     if (choice.held > 1)
         choice.best->passed++;
     call_look(choice.best);
-    if (awaited && is_like(choice.best, awaited)) {
-        forced = "as asked";
-        awaited = kept_back = NULL;
-    }
+    pass_anchor(choice.best);
     let_through(choice.best);
     return true;
 }

@@ -120,6 +120,14 @@ static bool step(struct walk *walk) {
     return *rest && S_ISDIR(status.st_mode);
 }
 
+static uint32_t how_it_is_opened(const struct thread *thread) {
+    const uint64_t *arguments = &thread->call.a0;
+    for (int i = 0; i < ARGUMENTS; i++)
+        if (thread->shape->takes[i] == TAKES_OPEN_FLAGS)
+            return (uint32_t)arguments[i] * SPREAD;
+    return 0;
+}
+
 static void note_path(struct thread *thread, const char *path) {
     size_t length = strlen(path);
     while (length && path[length - 1] == '/')
@@ -128,7 +136,7 @@ static void note_path(struct thread *thread, const char *path) {
     while (start && path[start - 1] != '/')
         start--;
     thread->call.value = text_number(path, strlen(path));
-    thread->name = (uint32_t)hash_of(path + start, length - start);
+    thread->name = (uint32_t)hash_of(path + start, length - start) ^ how_it_is_opened(thread);
 }
 
 // Where a path begins that is not from the root: a directory of the call, or that of the process.

@@ -18,5 +18,6 @@ struct numbering {
 // Keys are copied. Ends this process when there is no memory.
 uint32_t numbering_of(struct numbering *numbering, const void *key, size_t length, bool *is_new);
 uint64_t hash_of(const void *data, size_t length); // FNV-1a
+#define SPREAD 0x9e3779b1u                         // makes a small number a large one
 
 #endif

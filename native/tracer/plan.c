@@ -81,9 +81,15 @@ void plan_give_up(void) {
     given_up = true;
 }
 
-const struct ew_process_turn *plan_anchor(int which) {
-    const struct ew_process_turn *turn = length >= 2 ? &turns[length - 2 + (size_t)which] : NULL;
-    return turn && turn->flags & TURN_ANCHOR ? turn : NULL;
+size_t plan_anchors(void) {
+    size_t count = 0;
+    while (count < ANCHORS_MAX && count < length && turns[length - 1 - count].flags & TURN_ANCHOR)
+        count++;
+    return count;
+}
+
+const struct ew_process_turn *plan_anchor(size_t which) {
+    return &turns[length - plan_anchors() + which];
 }
 
 // Data of a turn stand together, in the order of turns.

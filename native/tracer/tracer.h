@@ -36,7 +36,7 @@ struct lookup {
 };
 
 enum lookup_flag { LOOKUP_LAST = 1, LOOKUP_IN_ROOT = 2 };
-enum { LOOKUPS_MAX = 96 };
+enum { LOOKUPS_MAX = 96, ANCHORS_MAX = 3 };
 
 struct thread {
     pid_t id;      // of the thread
@@ -59,7 +59,8 @@ struct thread {
     const struct ew_process_turn *turn; // of the call under way, or NULL
     struct ew_process_call call;
     mode_t mode;   // of the file that the call is about, or 0
-    uint32_t name; // hash of the last part of its first path, or 0
+    uint32_t name; // hash of the last part of its first path and of how it is opened, or 0
+    uint32_t like[ANCHORS_MAX]; // calls that it made like each anchor of the plan
     size_t lookup_count;
     struct lookup lookups[LOOKUPS_MAX];
 };
@@ -192,8 +193,9 @@ size_t plan_done(void);
 size_t plan_length(void);
 void plan_step(void);
 void plan_give_up(void);
-// The two at the end whose order matters; NULL when it has none.
-const struct ew_process_turn *plan_anchor(int which);
+// Those at the end whose order matters.
+size_t plan_anchors(void);
+const struct ew_process_turn *plan_anchor(size_t which);
 // What the call of a turn got from outside; NULL when nothing.
 const void *plan_data(const struct ew_process_turn *turn, enum data_kind kind, size_t *length);
 

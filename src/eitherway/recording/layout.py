@@ -98,7 +98,7 @@ PROCESS_LOOKUP = struct.Struct("<IIIIII")
 PROCESS_TEXT = struct.Struct("<I")
 PROCESS_EVENT = struct.Struct("<QQIIIIII")
 PROCESS_DATA = struct.Struct("<IIII")
-PROCESS_TURN = struct.Struct("<QIIIIII")
+PROCESS_TURN = struct.Struct("<QIIIIIIII")
 STRING = struct.Struct("<I")
 ACTOR = struct.Struct("<IIIIQ")
 OBJECT = struct.Struct("<III")
@@ -329,10 +329,19 @@ TABLES: dict[BlockType, np.dtype[Any]] = {
     ),
     BlockType.PROCESS_TURNS: np.dtype(
         {
-            "names": ["result", "thread", "index", "number", "flags", "name", "child"],
-            "formats": ["<u8", "<u4", "<u4", "<u4", "<u4", "<u4", "<u4"],
-            "offsets": [0, 8, 12, 16, 20, 24, 28],
-            "itemsize": 32,
+            "names": [
+                "result",
+                "thread",
+                "index",
+                "number",
+                "flags",
+                "name",
+                "child",
+                "occurrence",
+            ],
+            "formats": ["<u8", "<u4", "<u4", "<u4", "<u4", "<u4", "<u4", "<u4"],
+            "offsets": [0, 8, 12, 16, 20, 24, 28, 32],
+            "itemsize": 40,
         }
     ),
 }

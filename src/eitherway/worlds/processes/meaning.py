@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a call does to which objects: the phrases of system_calls.toml, worked out for one call.
 
-An object of the file system is the inode with a place for its attributes, and behind it its bytes.
+An object of the file system is the inode with places for its attributes, and behind them its bytes.
 A directory has a place for each name besides; to list it is to look at all of them.
 """
 
@@ -15,8 +15,20 @@ from eitherway.model.words import OpFlag, OpKind
 from eitherway.worlds.processes.calls import Call
 from eitherway.worlds.processes.log import NO_POSITION, CallFlag
 
-ATTRIBUTES = (0, 1)
-BYTES = 1  # where an inode's bytes begin
+Places = tuple[int, int]
+PERMISSIONS: Places = (0, 1)  # and the owner
+EXTENT: Places = (1, 2)  # size and times
+LINKS: Places = (2, 3)
+ATTRIBUTES: Places = (0, 3)  # all that stat tells
+EXTENDED: Places = (3, 4)
+PART_WORDS = {
+    PERMISSIONS: "the permissions",
+    EXTENT: "the size and times",
+    LINKS: "the number of links",
+    ATTRIBUTES: "the attributes",
+    EXTENDED: "the extended attributes",
+}
+BYTES = 4  # where an inode's bytes begin
 ALL = 2**63
 _MAP_SHARED, _PROT_WRITE, _MAP_SHARED_VALIDATE = 1, 2, 3
 
@@ -75,12 +87,19 @@ def _store_entry(path: int) -> "Action":
     return act
 
 
-def _attributes(kind: OpKind) -> "Action":
+def _attributes(kind: OpKind, places: Places, *, second: bool = False) -> "Action":
     def act(call: Call, mode: Mode) -> Iterator[Micro]:
-        if call.file and _is_kept(mode(call.file)) and (call.worked or kind is OpKind.LOAD):
-            yield Micro(kind, "file", call.file, *ATTRIBUTES)
+        file = call.second if second else call.file
+        if file and _is_kept(mode(file)) and (call.worked or kind is OpKind.LOAD):
+            yield Micro(kind, "file", file, *places)
 
     return act
+
+
+def _load_permissions(call: Call, mode: Mode) -> Iterator[Micro]:
+    """Of a file that was there; one that the call makes has none before."""
+    if not call.created:
+        yield from _attributes(OpKind.LOAD, PERMISSIONS)(call, mode)
 
 
 def _data(kind: OpKind) -> "Action":
@@ -108,11 +127,6 @@ def _whole(kind: OpKind, *, second: bool = False) -> "Action":
             yield Micro(kind, "file", file, BYTES, ALL)
 
     return act
-
-
-def _second_attributes(call: Call, mode: Mode) -> Iterator[Micro]:
-    if call.worked and call.second and _is_kept(mode(call.second)):
-        yield Micro(OpKind.STORE, "file", call.second, *ATTRIBUTES)
 
 
 def _listing(call: Call, _: Mode) -> Iterator[Micro]:
@@ -170,9 +184,14 @@ _ACTIONS: dict[str, Action] = {
     "load entry": _load_entry,
     "store entry": _store_entry(0),
     "store second entry": _store_entry(1),
-    "load attributes": _attributes(OpKind.LOAD),
-    "store attributes": _attributes(OpKind.STORE),
-    "store attributes of second": _second_attributes,
+    "load attributes": _attributes(OpKind.LOAD, ATTRIBUTES),
+    "load permissions": _load_permissions,
+    "store permissions": _attributes(OpKind.STORE, PERMISSIONS),
+    "store extent": _attributes(OpKind.STORE, EXTENT),
+    "store extent of second": _attributes(OpKind.STORE, EXTENT, second=True),
+    "store links": _attributes(OpKind.STORE, LINKS),
+    "load extended attributes": _attributes(OpKind.LOAD, EXTENDED),
+    "store extended attributes": _attributes(OpKind.STORE, EXTENDED),
     "load data": _data(OpKind.LOAD),
     "store data": _data(OpKind.STORE),
     "load whole data": _whole(OpKind.LOAD),

@@ -19,6 +19,7 @@ from eitherway.worlds.processes.log import DataKind, Log
 _PATHS = {"path", "link", "new path"}
 _ANCHOR, _WAITS_FOR = 2, 4  # native/tracer/tracer.h
 _FNV_START, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
+_SPREAD = 0x9E3779B1  # native/tracer/numbering.h
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,8 @@ def _rows(log: Log, turns: Turns) -> Table:
     rows["flags"] = [_WAITS_FOR if child else 0 for child in waits]
     if turns.anchors:
         rows["flags"][-turns.anchors :] |= _ANCHOR
+        occurrences = [_occurrence(log, call) for call in turns.calls[-turns.anchors :]]
+        rows["occurrence"][-turns.anchors :] = occurrences
     if turns.waits_for:
         rows["flags"][-1] |= _WAITS_FOR
         rows["child"][-1] = turns.waits_for
@@ -73,13 +76,23 @@ def _made(call: Call) -> int:
     return call.result if call.shape.gives == "process" and call.worked else 0
 
 
+def _occurrence(log: Log, call: int) -> int:
+    """How many calls like this one its thread made before."""
+    calls = log.calls
+    same = calls["number"][:call] == calls["number"][call]
+    same &= calls["thread"][:call] == calls["thread"][call]
+    name = _name(log, calls[call])
+    return sum(_name(log, row) == name for row in calls[:call][same])
+
+
 def _name(log: Log, row: Table) -> int:
     """The hash of the last part of the first path, as native/tracer/lookups.c makes it."""
     call = CALLS.get(int(row["number"]))
     if call is None or not _PATHS.intersection(call.takes) or not row["value"]:
         return 0
     path = log.texts[int(row["value"])].rstrip(b"/")
-    return _hash(path.rpartition(b"/")[2]) & 0xFFFFFFFF
+    opened = int(row[f"a{call.takes.index('open flags')}"]) if "open flags" in call.takes else 0
+    return (_hash(path.rpartition(b"/")[2]) ^ (opened * _SPREAD)) & 0xFFFFFFFF
 
 
 def _hash(data: bytes) -> int:

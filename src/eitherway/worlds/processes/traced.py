@@ -15,7 +15,7 @@ from eitherway.model.words import EdgeKind, OpFlag, OpKind, World
 from eitherway.worlds.processes.calls import Call, call_of
 from eitherway.worlds.processes.descriptors import Descriptors, Handle
 from eitherway.worlds.processes.log import EventKind, Log, effect
-from eitherway.worlds.processes.meaning import ATTRIBUTES, BYTES, Micro, micros
+from eitherway.worlds.processes.meaning import BYTES, PART_WORDS, Micro, micros
 from eitherway.worlds.processes.paths import Paths
 from eitherway.worlds.processes.pipes import Pipes
 from eitherway.worlds.processes.tree import Event, Tree, events_of
@@ -171,9 +171,7 @@ class _Maker:
         path = self._paths.of(micro.object)
         if micro.sort == "position":
             return Described("position in", path)
-        if (micro.lo, micro.hi) == ATTRIBUTES:
-            return Described("file", path, "the attributes")
-        return Described("file", path, _bytes(micro))
+        return Described("file", path, PART_WORDS.get((micro.lo, micro.hi)) or _bytes(micro))
 
     def _entry_edges(self, call: Call, micro: Micro, operation: int) -> None:
         """Who may make an entry that must not be there comes after the one who took it away."""

@@ -1,0 +1,2 @@
+# Looks a name up.
+grep -- "$1" db

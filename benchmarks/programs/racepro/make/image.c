@@ -1,0 +1,4 @@
+int image(void);
+int image(void) {
+    return 0;
+}

@@ -1,0 +1,4 @@
+int image(void);
+int main(void) {
+    return image();
+}

@@ -1,0 +1,2 @@
+# The objects need a directory that only one of them asks for.
+make -j2

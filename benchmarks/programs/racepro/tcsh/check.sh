@@ -1,0 +1,1 @@
+grep -q '^: one' .history && grep -q '^: two' .history

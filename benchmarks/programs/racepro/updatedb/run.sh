@@ -1,0 +1,5 @@
+# Two users renew the database at the same time.
+${UPDATEDB:-sh updatedb.sh} &
+${UPDATEDB:-sh updatedb.sh} &
+wait
+test -s db

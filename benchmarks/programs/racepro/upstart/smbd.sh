@@ -1,0 +1,3 @@
+# Makes the directory that both use.
+mkdir run/samba
+echo $$ > run/samba/smbd.pid
