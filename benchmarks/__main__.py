@@ -27,6 +27,7 @@ MODULES = (
     "flips",
     "corpus",
     "shrinking",
+    "racepro",
 )
 
 

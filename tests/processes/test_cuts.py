@@ -42,9 +42,9 @@ def test_what_a_call_of_a_cut_needs_is_in_it(box: Sandbox, work: Path) -> None:
 def test_the_recorded_run_is_followed_to_any_pair(box: Sandbox, work: Path) -> None:
     done = ran(box, work, "sh", "-c", SCRIPT)
     trace = traced(done.log, str(work))
-    with Branches(launch(work, "sh", "-c", SCRIPT), trace, box) as branches:
+    with Branches(launch(work, "sh", "-c", SCRIPT), trace) as branches:
         for pair in pairs(trace):
-            outcome = branches.branch(Spec(pair, Arm.PREFIX, 0))
+            outcome = branches.branch(Spec(pair, Arm.PREFIX, 0), box)
             assert outcome.forced is Forced.AS_ASKED
             assert outcome.steps == len(done.log.calls)
         assert not branches.relaxed

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from eitherway.cli import arguments, findings_list, output, running, specifications, trees
 from eitherway.cli.progress import Line
+from eitherway.errors import UsageError
 from eitherway.findings.merge import stamped
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only schedules of this policy: random-walk, pct, pos, surw, round-robin, "
         "depth-first; pct:depth=3 gives a parameter (may be repeated; default: a mix)",
     )
-    arguments.add_jobs(parser, "fork servers at work at a time")
+    arguments.add_jobs(parser, "fork servers, or branches of processes, at work at a time")
     parser.add_argument(
         "--stop-at-first", action="store_true", help="stop as soon as something is found"
     )
@@ -79,7 +80,9 @@ def run(args: argparse.Namespace) -> int:
     store = Store.default(tell=output.say)
     store.prepare()
     if apart:
-        return trees.check(args, plan, launch, store)
+        return trees.check(args, plan, launch, store, specifications.rules_of(args, specification))
+    if args.expect_same:
+        raise UsageError("--expect-same is about the files of processes", fix="--world processes")
     output.say(f"the threads of {launch.command[0]}: {_instrumented(program)}")
     seconds = args.seconds or (None if args.schedules else SECONDS)
     budget = Budget(args.schedules, seconds, args.stop_at_first)

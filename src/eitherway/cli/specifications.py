@@ -12,6 +12,7 @@ from eitherway.errors import BadInput, UsageError
 
 if TYPE_CHECKING:
     from eitherway.find.specification import Specification
+    from eitherway.find.tree_rules import Rules
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--checker",
         metavar="CMD",
         help="satisfy CMD (words, no shell), which reads what was written to standard output and "
-        "ends with 0 when it is content",
+        "ends with 0 when it is content; of processes, it sees the files that the branch left",
     )
     group.add_argument(
         "--ignore-output",
@@ -36,6 +37,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="lines of output that say nothing (may be repeated)",
     )
+    group.add_argument(
+        "--expect-same",
+        metavar="PATH",
+        action="append",
+        default=[],
+        type=arguments.file_name,
+        help="of processes: leave this file or directory as the recorded run did (may be repeated)",
+    )
+
+
+def rules_of(args: argparse.Namespace, specification: "Specification") -> "Rules":
+    """The same for a tree of processes, whose checker looks at the files of each branch."""
+    from eitherway.find.tree_rules import Rules
+
+    return Rules(specification, tuple(str(Path(path).absolute()) for path in args.expect_same))
 
 
 def specification_of(args: argparse.Namespace) -> "Specification":

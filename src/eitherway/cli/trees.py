@@ -13,6 +13,7 @@ from eitherway.errors import Exit, Unavailable
 from eitherway.findings.merge import stamped
 
 if TYPE_CHECKING:
+    from eitherway.find.tree_rules import Rules
     from eitherway.find.trees import Checked
     from eitherway.recording.read import Recording
     from eitherway.recording.store import Store
@@ -49,7 +50,11 @@ def are_meant(asked: str | None, program: "Program") -> bool:
 
 
 def check(
-    args: argparse.Namespace, plan: findings_list.Plan, launch: "Launch", store: "Store"
+    args: argparse.Namespace,
+    plan: findings_list.Plan,
+    launch: "Launch",
+    store: "Store",
+    rules: "Rules",
 ) -> int:
     """Record a run, try both orders of what races in it, report."""
     from eitherway.find import saved
@@ -57,7 +62,7 @@ def check(
 
     _say_world(launch)
     show = None if plan.takes_stdout else running.shown()
-    with TreeSearch(launch, store) as search, Line() as line:
+    with TreeSearch(launch, store, jobs=args.jobs, rules=rules) as search, Line() as line:
         checked = search.check(args.seconds or SECONDS, line.show, show)
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     findings = [stamped(finding, when) for finding in checked.findings.values()]
@@ -87,12 +92,19 @@ def _notes(checked: "Checked") -> list[str]:
     )
     left = checked.races - checked.tried
     notes = [ran, tried, f"isolated by {checked.isolation}"]
-    if left:
-        notes.append(f"{left:,} races were not tried in the time that there was; --seconds N")
-    if checked.waits:
+    if checked.covered:
         notes.append(
-            f"{checked.waits:,} races between waits and what ends them cannot be tried yet"
+            f"{checked.covered:,} more races lead nowhere else than what is told above; what they "
+            "do in the recorded order depends on where the run is left"
         )
+    if left:
+        notes.append(
+            f"{left:,} races were not tried in the time that there was, the first of each of "
+            f"{checked.clusters:,} sorts before others; --seconds N"
+        )
+    notes += [f"{count:,} races of {what} are left out" for what, count in checked.left_out.items()]
+    if checked.waits:
+        notes.append(f"{checked.waits:,} races cannot be tried: what they need is no call")
     notes.append(
         "sockets, signals and memory that processes share are seen as they come and not put in "
         "another order; other input may show other races"

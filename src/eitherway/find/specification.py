@@ -4,7 +4,7 @@
 import hashlib
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from eitherway.errors import BadInput
@@ -15,6 +15,9 @@ from eitherway.worlds.threads.run import Ran
 
 _TIME = 30.0  # seconds that a checker has
 _SHOWN = 120  # bytes of what it says
+
+# Starts a checker with pipes at its three ends, the last two of them one.
+Start = Callable[[Sequence[str]], subprocess.Popen[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,31 @@ class Specification:
     def outcome(self, ran: Ran) -> Outcome:
         """What a run did, by this."""
         outcome = outcome_of(ran)
-        complaints = tuple(filter(None, (self._expects(ran.out), self._checks(ran.out))))
+        complaints = self.complaints(ran.out, self._started_here)
         output = outcome.output
         if self.ignored:
             streams = {"standard output": ran.out, "standard error": ran.err}
             output = {name: self._digest(stream) for name, stream in streams.items()}
         return replace(outcome, output=output, complaints=(*outcome.complaints, *complaints))
+
+    def complaints(self, out: Captured, start: Start) -> tuple[str, ...]:
+        """What is wrong with what was written; `start` runs the checker where it can look."""
+        return tuple(filter(None, (self._expects(out), self._checks(out, start))))
+
+    def kept(self, data: bytes) -> bytes:
+        """Without what is to be ignored."""
+        lines = data.splitlines(keepends=True) if self.ignored else [data]
+        return b"".join(line for line in lines if not self._is_ignored(line))
+
+    def _started_here(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=self.directory,
+            env=None if self.environment is None else dict(self.environment),
+        )
 
     def _digest(self, stream: Captured) -> str:
         return hashlib.sha256(self._seen(stream)).hexdigest()
@@ -46,8 +68,7 @@ class Specification:
                 f"only {len(stream.beginning):,} of {stream.size:,} bytes of output are kept: "
                 "what is to be ignored or checked cannot be told of the rest"
             )
-        lines = stream.beginning.splitlines(keepends=True)
-        return b"".join(line for line in lines if not self._is_ignored(line))
+        return self.kept(stream.beginning)
 
     def _is_ignored(self, line: bytes) -> bool:
         return any(pattern.search(line) for pattern in self.ignored)
@@ -55,30 +76,30 @@ class Specification:
     def _expects(self, stream: Captured) -> str:
         if self.expected is None:
             return ""
-        lines = self.expected.splitlines(keepends=True)
-        wanted = b"".join(line for line in lines if not self._is_ignored(line))
+        wanted = self.kept(self.expected)
         return "" if self._seen(stream) == wanted else "what is written is not what is expected"
 
-    def _checks(self, stream: Captured) -> str:
+    def _checks(self, stream: Captured, start: Start) -> str:
         if not self.checker:
             return ""
         try:
-            done = subprocess.run(
-                self.checker,
-                input=self._seen(stream),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                cwd=self.directory,
-                env=None if self.environment is None else dict(self.environment),
-                timeout=_TIME,
-                check=False,
-            )
+            running = start(self.checker)
+            said, _ = _within_time(running, self._seen(stream))
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise BadInput(f"the checker {self.checker[0]} did not run: {problem}") from None
-        if done.returncode == 0:
+        if running.returncode == 0:
             return ""
-        said = done.stdout[:_SHOWN].decode(errors="replace").strip().replace("\n", " ")
-        return f"the checker is not content: {said}" if said else "the checker is not content"
+        words = said[:_SHOWN].decode(errors="replace").strip().replace("\n", " ")
+        return f"the checker is not content: {words}" if words else "the checker is not content"
+
+
+def _within_time(running: subprocess.Popen[bytes], given: bytes) -> tuple[bytes, bytes]:
+    try:
+        return running.communicate(given, timeout=_TIME)
+    except subprocess.TimeoutExpired:
+        running.kill()
+        running.communicate()
+        raise
 
 
 ANYTHING = Specification()

@@ -3,41 +3,40 @@
 
 The run is an ordered one: one call at a time, the older process first. So every check of the same
 program on the same files finds the same.
+
+A branch in which the order of two calls decides nothing may still fail where the recorded run does
+not: it leaves out what came between. That is a real run, so it is taken as a recorded one in its
+turn, and the pair that decides is looked for there.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
 from eitherway.closing import Closing
 from eitherway.detect import detect_all
-from eitherway.find.advice import Advice
-from eitherway.findings.from_races import findings_of
-from eitherway.judge.experiment import Verdict, judge, worst
-from eitherway.judge.sentences import consequence, side
-from eitherway.judge.trial import Trial
-from eitherway.model.finding import Confidence, Finding, Source
+from eitherway.find.tree_judge import CONTINUATIONS, LOUD, QUIET, TreeJudge, Tried
+from eitherway.find.tree_races import Candidates, candidates_of
+from eitherway.find.tree_rules import Rules
+from eitherway.judge.trial import Way, way
+from eitherway.model.finding import Finding
 from eitherway.model.outcome import Outcome
-from eitherway.model.race import Race
-from eitherway.model.words import OURS, Arm, Class
+from eitherway.model.words import Arm, Class
+from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.isolation import Kind as Isolated
-from eitherway.worlds.processes.branch import Branches, Spec
-from eitherway.worlds.processes.cut import Anchors, Choice, Cuts, Pair
+from eitherway.worlds.processes.branch import Spec
+from eitherway.worlds.processes.log import Log
 from eitherway.worlds.processes.run import Ran, run
 from eitherway.worlds.processes.traced import Traced, traced
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.target import Sink
 
-CONTINUATIONS = 2
-INSTANCES = 4  # of one race that are tried
-_LOUD = (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS)
-_QUIET = (Class.K_WITNESS_HARMLESS, Class.SINGLE_ORDERING)
-_SHOWN = 3  # differences that a sentence names
+_DEEPER = 2  # branches that fail and are looked at in their turn
 
 Tell = Callable[[str], None]
 
@@ -51,207 +50,177 @@ class Checked:
     processes: int
     operations: int
     isolation: str
+    resources: int = 0  # objects that calls touched
     findings: dict[str, Finding] = field(default_factory=dict)
     races: int = 0  # distinct ones that could be tried
+    clusters: int = 0
     tried: int = 0
     branches: int = 0
     quiet: int = 0  # those whose order does not matter as far as was seen
-    waits: int = 0  # races of waits, which are not tried
+    covered: int = 0  # inconclusive ones on what a finding is about already
+    diverged: int = 0  # whose order could not be had
+    waits: int = 0  # races that cannot be tried
+    left_out: Mapping[str, int] = field(default_factory=dict)
     interrupted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A race with the finding that it would be."""
-
-    finding: Finding
-    anchors: Anchors
-    operations: tuple[int, ...]
-
-
 class TreeSearch(Closing):
-    """One command; its sandbox is made once."""
+    """One command; its sandboxes are made once."""
 
-    def __init__(self, launch: Launch, store: Store) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        store: Store,
+        *,
+        jobs: int = 1,
+        rules: Rules | None = None,
+        continuations: int = CONTINUATIONS,
+    ) -> None:
+        """`jobs` branches run at a time."""
         self._launch = launch
         self._store = store
-        self._advice: Advice | None = None
+        self._rules = rules or Rules()
+        self._continuations = continuations
         self._stack = ExitStack()
-        require = [Isolated.FILES, Isolated.PROCESSES]
-        self._box = self._stack.enter_context(Sandbox(require=require, work=[launch.directory]))
+        try:
+            self._boxes = [self._stack.enter_context(_sandbox(launch)) for _ in range(jobs)]
+        except BaseException:
+            self._stack.close()
+            raise
 
     def check(self, seconds: float, tell: Tell, show: tuple[Sink, Sink] | None = None) -> Checked:
         """Record, then try races until the time is over."""
         path, ran = self._record(show)
+        recorded = self._rules.outcome(ran, self._boxes[0], self._launch)
+        self._rules = self._rules.after(recorded)
         trace = traced(ran.log, self._launch.directory)
-        races = detect_all(trace.trace)
         checked = Checked(
             path,
             calls=len(ran.log.calls),
             processes=sum(life.is_process for life in trace.tree.lives.values()),
             operations=len(trace.trace),
-            isolation=str(self._box.isolation),
+            resources=len(trace.trace.objects),
+            isolation=str(self._boxes[0].isolation),
         )
         try:
-            self._try_all(trace, list(races), checked, monotonic() + seconds, tell)
+            self._try_all(trace, recorded, checked, monotonic() + seconds, tell)
         except KeyboardInterrupt:
             checked.interrupted = True
         return checked
 
     def _record(self, show: tuple[Sink, Sink] | None) -> tuple[Path, Ran]:
         with self._store.new() as slot:
-            ran = run(self._launch, self._box, slot.path, seed=0, show=show)
+            ran = run(self._launch, self._boxes[0], slot.path, seed=0, show=show)
             self._store.publish(slot.path)
             return slot.path, ran
 
+    def _judge(self, trace: Traced) -> TreeJudge:
+        return TreeJudge(
+            self._launch,
+            trace,
+            self._boxes,
+            self._store,
+            rules=self._rules,
+            continuations=self._continuations,
+        )
+
     def _try_all(
-        self, trace: Traced, races: list[Race], checked: Checked, until: float, tell: Tell
+        self, trace: Traced, recorded: Outcome, checked: Checked, until: float, tell: Tell
     ) -> None:
-        found = list(_candidates(trace, races, os.fspath(checked.recording)))
-        checked.waits = len(races) - len(found)
-        candidates = _grouped(found)
-        checked.races = len(candidates)
-        self._advice = Advice(self._launch, trace, self._box)
-        with Branches(self._launch, trace, self._box) as branches:
-            for number, instances in enumerate(candidates.values(), 1):
-                if monotonic() > until:
-                    return
-                tell(f"trying race {number} of {len(candidates)}: {_title(instances[0].finding)}")
-                self._try(branches, instances, checked)
+        found = _candidates(checked.recording, trace)
+        checked.races, checked.clusters = len(found.groups), found.clusters
+        checked.waits, checked.left_out = found.untried, found.left_out
+        results: list[Tried] = []
+        with self._judge(trace) as judge:
+            try:
+                for tried in _each(judge, found, until, tell):
+                    results.append(tried)
+                    checked.tried += 1
+                    if tried.klass in LOUD:
+                        _add(checked, judge.told(tried))
+            finally:
+                checked.branches += judge.branches
+                _sum_up(checked, judge, results)
+            unknown = _unexplained(results, recorded)
+            deeper = [(judge.kept(spec), how) for how, spec in list(unknown.items())[:_DEEPER]]
+        for kept, how in deeper:
+            self._look_deeper(kept, how, checked, until, tell)
 
-    def _try(self, branches: Branches, instances: list[_Candidate], checked: Checked) -> None:
-        checked.tried += 1
-        shown: list[tuple[_Candidate, Verdict]] = []
-        for candidate in instances[:INSTANCES]:
-            shown.append((candidate, _experiment(branches, candidate.anchors, checked)))
-            if shown[-1][1].klass in _LOUD:
-                break
-        verdict = worst(verdict for _, verdict in shown)
-        candidate, own = next(pair for pair in shown if pair[1].klass is verdict.klass)
-        if verdict.klass in _QUIET:
-            checked.quiet += 1
-            return
-        finding = self._told(branches, candidate, replace(verdict, trials=own.trials))
-        checked.findings[finding.id] = finding
-
-    def _told(self, branches: Branches, candidate: _Candidate, verdict: Verdict) -> Finding:
-        relaxed = any(spec.anchors == candidate.anchors for spec in branches.relaxed)
-        finding = replace(
-            candidate.finding,
-            klass=verdict.klass,
-            reason=verdict.reason,
-            consequence=consequence(verdict, candidate.finding.operations, _other(candidate)),
-            confidence=Confidence(
-                paths=1,
-                schedules=verdict.witnesses,
-                arms=verdict.arms,
-                isolation=str(self._box.isolation),
-                matching="relaxed" if relaxed else "strict",
-            ),
-        )
-        return self._with_evidence(branches, candidate, verdict, finding)
-
-    def _with_evidence(
-        self, branches: Branches, candidate: _Candidate, verdict: Verdict, finding: Finding
-    ) -> Finding:
-        if verdict.klass not in _LOUD:
-            return finding
-        trial = verdict.decisive
-        with self._store.new() as slot:
-            spec = Spec(candidate.anchors, Arm.FLIP, trial.continuation)
-            branches.recorded(spec, slot.path)
-            self._store.publish(slot.path)
-        return replace(
-            finding,
-            evidence=os.fspath(slot.path),
-            replay=f"eitherway replay {slot.path.name}",
-            explanation=(
-                *finding.explanation,
-                *differences(trial),
-                *self._advised(candidate, trial),
-            ),
-        )
-
-    def _advised(self, candidate: _Candidate, trial: Trial) -> Iterator[str]:
-        if isinstance(candidate.anchors, Pair) and self._advice:
-            swapped = trial.control.fails and not trial.flip.fails
-            yield from self._advice.on(candidate.anchors, candidate.operations, swapped=swapped)
+    def _look_deeper(
+        self, path: Path, how: Way, checked: Checked, until: float, tell: Tell
+    ) -> None:
+        """A branch that fails, as a recorded run: the pair that mends it is the one to blame."""
+        with Recording.open(path) as recording:
+            trace = traced(Log.read(recording), self._launch.directory)
+        with self._judge(trace) as judge:
+            try:
+                for tried in _each(judge, _candidates(path, trace), until, tell):
+                    blamed = tried.klass in LOUD and way(tried.verdict.decisive.control) == how
+                    if blamed:
+                        _add(checked, judge.told(tried))
+                        return
+            finally:
+                checked.branches += judge.branches
 
     def close(self) -> None:
         """End what is held ready."""
         self._stack.close()
 
 
-def _distance(race: Race) -> int:
-    """Nearer calls are more likely to come the other way round."""
-    return race.operations[-1] - race.operations[0]
+def _sandbox(launch: Launch) -> Sandbox:
+    return Sandbox(require=[Isolated.FILES, Isolated.PROCESSES], work=[launch.directory])
 
 
-def _candidates(trace: Traced, races: list[Race], evidence: str) -> Iterator[_Candidate]:
-    """The races that can be tried, the nearest first."""
-    cuts = Cuts(trace)
-    tried = [(race, cuts.anchors(race)) for race in sorted(races, key=_distance)]
-    chosen = [(race, anchors) for race, anchors in tried if anchors is not None]
-    found = findings_of(
-        trace.trace,
-        [race for race, _ in chosen],
-        source=Source(OURS),
-        evidence=evidence,
-        describe=trace.describe,
-    )
-    for (race, anchors), finding in zip(chosen, found, strict=True):
-        yield _Candidate(finding, anchors, race.operations)
+def _candidates(path: Path, trace: Traced) -> Candidates:
+    return candidates_of(trace, detect_all(trace.trace), os.fspath(path))
 
 
-def _grouped(candidates: Iterable[_Candidate]) -> Mapping[str, list[_Candidate]]:
-    """By id, the nearest first; two calls that meet in several ways are tried once."""
-    groups: dict[str, list[_Candidate]] = {}
-    known: set[Anchors] = set()
-    for candidate in candidates:
-        if candidate.anchors not in known:
-            known.add(candidate.anchors)
-            groups.setdefault(candidate.finding.id, []).append(candidate)
-    return groups
+def _each(judge: TreeJudge, found: Candidates, until: float, tell: Tell) -> Iterator[Tried]:
+    for number, instances in enumerate(found.groups, 1):
+        if monotonic() > until:
+            return
+        title = instances[0].finding.operations[0].touched
+        tell(f"trying race {number} of {len(found.groups)}: {title}")
+        yield judge.tried(instances)
 
 
-def _other(candidate: _Candidate) -> str:
-    """The order that was not recorded, where it is not two that change places."""
-    if not isinstance(candidate.anchors, Choice):
-        return ""
-    waits = [op for op in candidate.finding.operations if op.op.startswith("wait")]
-    return f"When the {side(waits[0])} finds process {candidate.anchors.instead} first"
+def _add(checked: Checked, finding: Finding) -> None:
+    checked.findings.setdefault(finding.id, finding)
 
 
-def _experiment(branches: Branches, anchors: Anchors, checked: Checked) -> Verdict:
-    def branch(arm: Arm, continuation: int) -> Outcome:
-        checked.branches += 1
-        return branches.branch(Spec(anchors, arm, continuation))
-
-    return judge(branch, CONTINUATIONS)
-
-
-def differences(trial: Trial) -> Iterator[str]:
-    """What the other order leaves that the recorded one does not, in sentences."""
-    flip, control = trial.flip.output, trial.control.output
-    names = sorted(
-        (name for name in {*flip, *control} if flip.get(name) != control.get(name)),
-        key=lambda name: (name.startswith("file "), name),
-    )
-    for name in names[:_SHOWN]:
-        yield (
-            f"In the recorded order {_ends(name, control.get(name))}; in the other order "
-            f"{_ends(name, flip.get(name))}."
-        )
-    if len(names) > _SHOWN:
-        yield f"{len(names) - _SHOWN} more files or outputs differ."
+def _sum_up(checked: Checked, judge: TreeJudge, results: list[Tried]) -> None:
+    """What is not decided is told, unless it is about something that a finding names already."""
+    named = {_about(finding) for finding in checked.findings.values()}
+    for tried in results:
+        if tried.klass in QUIET:
+            checked.quiet += 1
+            checked.diverged += tried.klass is Class.SINGLE_ORDERING
+        elif tried.klass is Class.INCONCLUSIVE:
+            finding = judge.told(tried)
+            if _about(finding) in named:
+                checked.covered += 1
+            else:
+                _add(checked, finding)
 
 
-def _ends(name: str, value: str | None) -> str:
-    if value is None:
-        return f"{name} is not there"
-    text = value.partition(" ")[2] if name.startswith("file ") else value
-    return f"{name} is {text}" if text.startswith(("'", '"')) else f"{name} is another"
+def _about(finding: Finding) -> frozenset[str]:
+    return frozenset(operation.variable for operation in finding.operations)
 
 
-def _title(finding: Finding) -> str:
-    return finding.operations[0].touched
+def _unexplained(results: list[Tried], recorded: Outcome) -> dict[Way, Spec]:
+    """Ways to fail that no pair is to blame for, each with the first branch that showed it."""
+    trials = [(tried, trial) for tried in results for trial in tried.verdict.trials]
+    blamed = {
+        way(outcome)
+        for tried, trial in trials
+        if tried.klass in LOUD
+        for outcome in (trial.flip, trial.control)
+    }
+    found: dict[Way, Spec] = {}
+    for tried, trial in trials:
+        for arm, outcome in ((Arm.CONTROL, trial.control), (Arm.FLIP, trial.flip)):
+            new = outcome.fails and way(outcome) not in (way(recorded), *blamed)
+            if new:
+                spec = Spec(tried.candidate.anchors, arm, trial.continuation)
+                found.setdefault(way(outcome), spec)
+    return found

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an experiment showed, in sentences."""
 
+from dataclasses import replace
+
 from eitherway.judge.experiment import Verdict
 from eitherway.model.finding import FoundOperation
 from eitherway.model.outcome import Ending, Outcome, signal_name
 from eitherway.model.words import Class
+
+_ERRORS = 2  # that a sentence names
 
 
 def consequence(verdict: Verdict, operations: tuple[FoundOperation, ...], other: str = "") -> str:
@@ -13,7 +17,11 @@ def consequence(verdict: Verdict, operations: tuple[FoundOperation, ...], other:
     other = other or f"When the {second} comes before the {first}"
     trial = verdict.decisive
     if verdict.klass is Class.SPEC_VIOLATED:
-        return f"{other}, {does(trial.flip)}; the other way round {does(trial.control)}."
+        flip, control = _without_common_errors(trial.flip, trial.control)
+        if control.errors and not flip.fails:  # what goes wrong comes first
+            recorded = f"When the {first} comes before the {second}"
+            return f"{recorded}, {does(control)}; the other way round {does(flip)}."
+        return f"{other}, {does(flip)}; the other way round {does(control)}."
     if verdict.klass is Class.OUTPUT_DIFFERS:
         return f"{other}, the program writes something else than the other way round."
     if verdict.klass is Class.K_WITNESS_HARMLESS:
@@ -31,11 +39,21 @@ def side(operation: FoundOperation) -> str:
     return f"{operation.op} by {operation.actor}{where}"
 
 
+def _without_common_errors(one: Outcome, other: Outcome) -> tuple[Outcome, Outcome]:
+    """What both say does not tell them apart."""
+    first, second = (
+        replace(mine, errors=tuple(line for line in mine.errors if line not in theirs.errors))
+        for mine, theirs in ((one, other), (other, one))
+    )
+    return first, second
+
+
 def does(outcome: Outcome) -> str:
     """How a run ended."""
-    if outcome.complaints:
-        return f"{'; '.join(outcome.complaints)} and {_ends(outcome)}"
-    return _ends(outcome)
+    words = [*outcome.complaints, *outcome.errors[:_ERRORS]]
+    if len(outcome.errors) > _ERRORS:
+        words.append(f"{len(outcome.errors) - _ERRORS} more errors are told")
+    return f"{'; '.join(words)} and {_ends(outcome)}" if words else _ends(outcome)
 
 
 def _ends(outcome: Outcome) -> str:

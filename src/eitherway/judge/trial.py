@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from eitherway.model.outcome import Ending, Forced, Outcome
 from eitherway.model.words import Class
 
-Way = tuple[Ending, int, tuple[str, ...]]
+Way = tuple[Ending, int, tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +98,12 @@ _OTHERWISE = "what the program does differs with the recorded order of the two a
 
 def _ends_alike(one: Outcome, other: Outcome) -> bool:
     """Two runs that end in different ways cannot both be meant."""
-    return _way(one) == _way(other)
+    return way(one) == way(other)
 
 
-def _way(outcome: Outcome) -> Way:
-    return outcome.ending, outcome.code, outcome.complaints
+def way(outcome: Outcome) -> Way:
+    """How it ended."""
+    return outcome.ending, outcome.code, outcome.complaints, outcome.errors
 
 
 def _writes_alike(one: Outcome, other: Outcome) -> bool:

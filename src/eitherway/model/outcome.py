@@ -47,12 +47,14 @@ class Outcome:
     state: Mapping[str, str] = field(default_factory=dict)  # live-out: variable or file -> digest
     steps: int = 0
     complaints: tuple[str, ...] = ()  # words of checkers, assertions and the runtime
+    errors: tuple[str, ...] = ()  # lines that it wrote and that speak of errors; some are meant
     forced: Forced = Forced.AS_ASKED
 
     @property
     def fails(self) -> bool:
         """Whether no specification would have it so."""
-        return self.breaks or (self.ending is Ending.EXIT and self.code != 0)
+        unsuccessful = self.ending is Ending.EXIT and self.code != 0
+        return self.breaks or unsuccessful or bool(self.errors)
 
     @property
     def breaks(self) -> bool:

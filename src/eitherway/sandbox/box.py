@@ -11,7 +11,7 @@ from eitherway.closing import Closing
 from eitherway.errors import Unavailable, UsageError
 from eitherway.installed import native
 from eitherway.sandbox.changes import Change, changes
-from eitherway.sandbox.contents import contents
+from eitherway.sandbox.contents import SHORT, contents
 from eitherway.sandbox.isolation import ALL, Isolation, Kind, Limits, Report, parse
 from eitherway.sandbox.layers import Layer, Layers, What
 from eitherway.sandbox.processes import children, has_ended
@@ -137,9 +137,12 @@ class Sandbox(Closing):
         """Files that are not as they are outside now; empty where files are not isolated."""
         return changes(self._layers) if self._layers else []
 
-    def contents(self) -> dict[str, str]:
-        """What those files hold, by path: as texts that are equal when the files are."""
-        return contents(self._layers, self.changes()) if self._layers else {}
+    def contents(self, short: int = SHORT) -> dict[str, str]:
+        """What those files hold, by path: as texts that are equal when the files are.
+
+        Up to `short` bytes of text are told as they are.
+        """
+        return contents(self._layers, self.changes(), short) if self._layers else {}
 
     def reset(self) -> None:
         """End every process inside and start anew, with nothing written."""

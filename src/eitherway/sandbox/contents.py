@@ -14,15 +14,15 @@ SHORT = 200  # bytes that a person can take in
 _BLOCK = 1 << 20
 
 
-def contents(layers: Layers, changes: list[Change]) -> dict[str, str]:
+def contents(layers: Layers, changes: list[Change], short: int = SHORT) -> dict[str, str]:
     """By path: type, permissions and content; times and owners are left out."""
     return {
-        change.path: GONE if change.how is How.DELETED else _told(layers, change.path)
+        change.path: GONE if change.how is How.DELETED else _told(layers, change.path, short)
         for change in changes
     }
 
 
-def _told(layers: Layers, path: str) -> str:
+def _told(layers: Layers, path: str, short: int) -> str:
     layer, descriptor = _layer_of(layers, path)
     name = os.path.relpath(path, layer.path)
     try:
@@ -30,7 +30,9 @@ def _told(layers: Layers, path: str) -> str:
         mode = f"{status.st_mode:o}"
         if stat.S_ISLNK(status.st_mode):
             return f"{mode} {os.readlink(name, dir_fd=descriptor)}"
-        return f"{mode} {_content(descriptor, name)}" if stat.S_ISREG(status.st_mode) else mode
+        if not stat.S_ISREG(status.st_mode):
+            return mode
+        return f"{mode} {_content(descriptor, name, short)}"
     except FileNotFoundError:
         return ""  # it shows through from elsewhere: renamed with its directory
     except OSError:
@@ -47,21 +49,21 @@ def _lies_in(path: str, directory: str) -> bool:
     return directory in ("/", path) or path.startswith(directory + "/")
 
 
-def _content(descriptor: int, name: str) -> str:
+def _content(descriptor: int, name: str, short: int) -> str:
     file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=descriptor)
     digest = hashlib.sha256()
     with os.fdopen(file, "rb") as stream:
         part = stream.read(_BLOCK)
-        if len(part) <= SHORT:
-            return told(part)
+        if len(part) <= short:
+            return told(part, short)
         while part:
             digest.update(part)
             part = stream.read(_BLOCK)
     return digest.hexdigest()
 
 
-def told(data: bytes) -> str:
+def told(data: bytes, short: int = SHORT) -> str:
     """The text when it is short and one, else a digest; equal only when the bytes are."""
-    if len(data) <= SHORT and data.isascii():
+    if len(data) <= short and data.isascii():
         return repr(data.decode("ascii"))
     return hashlib.sha256(data).hexdigest()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 int image(void);
 int main(void) {
     return image();

@@ -3,6 +3,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,41 +29,41 @@ class Spec:
     continuation: int
 
 
-class Branches(Closing):
-    """Of one run; each starts from the files as they are outside."""
+Look = Callable[[Ran, Sandbox], Outcome]
 
-    def __init__(self, launch: Launch, traced: Traced, box: Sandbox) -> None:
+
+class Branches(Closing):
+    """Of one run; each starts from the files as they are outside. Several may run at a time."""
+
+    def __init__(self, launch: Launch, traced: Traced, look: Look = outcome_of) -> None:
         self._launch = launch
         self._traced = traced
-        self._box = box
+        self._look = look
         self._cuts = Cuts(traced)
         self._scratch = Path(tempfile.mkdtemp(prefix="eitherway-", dir=_scratch()))
-        self._count = 0
         self.relaxed: set[Spec] = set()  # those that could not be followed call by call
 
-    def branch(self, spec: Spec) -> Outcome:
+    def branch(self, spec: Spec, box: Sandbox) -> Outcome:
         """What it did; its recording is forgotten."""
-        into = self._scratch / str(self._count)
-        into.mkdir(mode=0o700)
-        self._count += 1
+        into = Path(tempfile.mkdtemp(dir=self._scratch))
         try:
-            return self.recorded(spec, into)
+            return self.recorded(spec, box, into)
         finally:
             shutil.rmtree(into, ignore_errors=True)
 
-    def recorded(self, spec: Spec, into: Path) -> Outcome:
+    def recorded(self, spec: Spec, box: Sandbox, into: Path) -> Outcome:
         """The same; its recording is in `into`."""
-        ran = self._run(spec, into)
+        ran = self._run(spec, box, into)
         if ran.log.ending.left_plan:
             self.relaxed.add(spec)
-        return outcome_of(ran, self._box)
+        return self._look(ran, box)
 
-    def _run(self, spec: Spec, into: Path) -> Ran:
+    def _run(self, spec: Spec, box: Sandbox, into: Path) -> Ran:
         turns = self._cuts.turns(spec.anchors, spec.arm)
-        self._box.reset()
+        box.reset()
         return run(
             self._launch,
-            self._box,
+            box,
             into,
             seed=spec.continuation,
             follow=Follow(self._traced.log, turns),

@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run did, as far as others see it: how it ended, what each wrote, which files it left."""
 
+import ast
 import os
 import signal
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from eitherway.model.outcome import Ending, Forced, Outcome, signal_name
 from eitherway.model.paths import portable_path
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.contents import told
+from eitherway.worlds.processes.errors import error_lines, is_log
 from eitherway.worlds.processes.log import DataKind, Log
 from eitherway.worlds.processes.run import Ran
 from eitherway.worlds.processes.tree import Tree, short
 
+TEXT = 1 << 14  # bytes of a file or of output that are kept, to tell how two differ
+Kept = Callable[[bytes], bytes]
+Written = dict[tuple[DataKind, str], list[bytes]]  # by stream and command
 _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 _TEMPORARY = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108  only looked at
 _STREAMS = {
@@ -22,16 +27,18 @@ _STREAMS = {
 }
 
 
-def outcome_of(ran: Ran, box: Sandbox) -> Outcome:
-    """Of a run whose files still lie in its sandbox."""
+def outcome_of(ran: Ran, box: Sandbox, kept: Kept = bytes) -> Outcome:
+    """Of a run whose files still lie in its sandbox; `kept` is what counts of some output."""
     log, tree = ran.log, Tree(ran.log)
     ending, code = _ending(log)
+    written, files = _by_writer(log, tree, kept), files_of(box)
     return Outcome(
         ending=ending,
         code=code,
-        output={**_written(ran, tree), **files_of(box)},
+        output={**_written(written), **files},
         steps=len(log.calls),
         complaints=tuple(sorted(set(_crashes(tree)))),
+        errors=tuple(sorted({*_said(written), *_logged(files)})),
         forced=Forced(log.ending.forced),
     )
 
@@ -55,24 +62,55 @@ def _crashes(tree: Tree) -> Iterator[str]:
             yield f"'{name}' is killed by {signal_name(os.WTERMSIG(status))}"
 
 
-def _written(ran: Ran, tree: Tree) -> dict[str, str]:
+def _by_writer(log: Log, tree: Tree, kept: Kept) -> Written:
     """By stream and command: which of two that write at once comes first is nobody's promise."""
     written: dict[tuple[DataKind, int], bytearray] = defaultdict(bytearray)
-    for datum in ran.log.data:
+    for datum in log.data:
         if datum.kind in _STREAMS:
-            thread = int(ran.log.calls["thread"][datum.call])
+            thread = int(log.calls["thread"][datum.call])
             written[datum.kind, tree.lives[thread].process] += datum.data
-    found: dict[str, list[str]] = defaultdict(list)
+    found: Written = defaultdict(list)
     for (kind, process), text in written.items():
-        name = f"{_STREAMS[kind]} of '{_title(tree, process)}'"
-        found[name].append(told(bytes(text)))
-    return {name: ", ".join(sorted(texts)) for name, texts in found.items()}
+        found[kind, _title(tree, process)].append(kept(bytes(text)))
+    return found
+
+
+def _written(written: Written) -> dict[str, str]:
+    return {
+        f"{_STREAMS[kind]} of '{title}'": ", ".join(sorted(told(text, TEXT) for text in texts))
+        for (kind, title), texts in written.items()
+    }
+
+
+def _said(written: Written) -> Iterator[str]:
+    for (kind, title), texts in written.items():
+        if kind is DataKind.STANDARD_ERROR:
+            for line in dict.fromkeys(line for text in texts for line in error_lines(text)):
+                yield f"'{title}' says '{line}'"
+
+
+def _logged(files: Mapping[str, str]) -> Iterator[str]:
+    for name, content in files.items():
+        if is_log(name):
+            for line in error_lines(text_of(content).encode()):
+                yield f"{name} says '{line}'"
+
+
+def text_of(content: str) -> str:
+    """The text that a short file holds; nothing when it is told as a digest."""
+    _, _, rest = content.partition(" ")
+    if not rest.startswith(("'", '"')):
+        return ""
+    try:
+        return str(ast.literal_eval(rest))
+    except (SyntaxError, ValueError):  # several files of one name
+        return ""
 
 
 def files_of(box: Sandbox) -> Mapping[str, str]:
     """What became of files: content, type and permissions; when is nobody's promise either."""
     found: dict[str, list[str]] = defaultdict(list)
-    for path, content in box.contents().items():
+    for path, content in box.contents(TEXT).items():
         found[f"file {_stable(path)}"].append(content)
     return {name: ", ".join(sorted(contents)) for name, contents in found.items()}
 

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Both orders of races of a recorded process tree, and what they say, as findings."""
+
+import difflib
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from eitherway.closing import Closing
+from eitherway.engine.local import Workers
+from eitherway.find.advice import Advice
+from eitherway.find.tree_races import Candidate
+from eitherway.find.tree_rules import Rules
+from eitherway.judge.experiment import Verdict, judge_among, worst
+from eitherway.judge.sentences import consequence, does, side
+from eitherway.judge.trial import Trial
+from eitherway.model.finding import Confidence, Finding, Ordered
+from eitherway.model.outcome import Outcome
+from eitherway.model.words import Arm, Class
+from eitherway.recording.store import Store
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.branch import Branches, Spec
+from eitherway.worlds.processes.cut import Choice, Pair
+from eitherway.worlds.processes.outcome import text_of
+from eitherway.worlds.processes.run import Ran
+from eitherway.worlds.processes.traced import Traced
+from eitherway.worlds.threads.launch import Launch
+
+CONTINUATIONS = 2
+INSTANCES = 4  # of one race that are tried
+LOUD = (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS)
+QUIET = (Class.K_WITNESS_HARMLESS, Class.SINGLE_ORDERING)
+_SHOWN = 3  # differences that a sentence names
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A race, the instance of it that says most, and what all instances said."""
+
+    candidate: Candidate
+    verdict: Verdict
+
+    @property
+    def klass(self) -> Class:
+        """Of all instances."""
+        return self.verdict.klass
+
+
+class TreeJudge(Closing):
+    """Of one recorded run; as many branches at a time as there are sandboxes."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        traced: Traced,
+        boxes: Sequence[Sandbox],
+        store: Store,
+        *,
+        rules: Rules,
+        continuations: int = CONTINUATIONS,
+    ) -> None:
+        self._box = boxes[0]
+        self._store = store
+        self._continuations = continuations
+        self._workers = Workers(boxes)
+        self._branches = Branches(launch, traced, partial(_seen_by, rules, launch))
+        self._advice = Advice(launch, traced, boxes[0])
+        self.branches = 0  # that were run
+
+    def tried(self, instances: Sequence[Candidate]) -> Tried:
+        """One instance after the other, until one shows something."""
+        shown: list[Tried] = []
+        for candidate in instances[:INSTANCES]:
+            shown.append(Tried(candidate, self._experiment(candidate)))
+            if shown[-1].klass in LOUD:
+                break
+        verdict = worst(each.verdict for each in shown)
+        best = next(each for each in shown if each.klass is verdict.klass)
+        return Tried(best.candidate, replace(verdict, trials=best.verdict.trials))
+
+    def _experiment(self, candidate: Candidate) -> Verdict:
+        def begin(arm: Arm, continuation: int) -> Future[Outcome]:
+            self.branches += 1
+            spec = Spec(candidate.anchors, arm, continuation)
+            return self._workers.submit(partial(self._branches.branch, spec))
+
+        return judge_among(begin, self._continuations)
+
+    def kept(self, spec: Spec) -> Path:
+        """The recording of a branch, where it can be done again."""
+        with self._store.new() as slot:
+            self._branches.recorded(spec, self._box, slot.path)
+            self._store.publish(slot.path)
+            return slot.path
+
+    def told(self, tried: Tried) -> Finding:
+        """The finding with its class; what shows it is kept."""
+        candidate, verdict = tried.candidate, tried.verdict
+        relaxed = any(spec.anchors == candidate.anchors for spec in self._branches.relaxed)
+        finding = replace(
+            candidate.finding,
+            klass=verdict.klass,
+            reason=verdict.reason,
+            consequence=consequence(verdict, candidate.finding.operations, _other(candidate)),
+            confidence=Confidence(
+                paths=1,
+                schedules=verdict.witnesses,
+                arms=verdict.arms,
+                isolation=str(self._box.isolation),
+                matching="relaxed" if relaxed else "strict",
+            ),
+        )
+        return self._with_evidence(finding, tried) if verdict.klass in LOUD else finding
+
+    def _with_evidence(self, finding: Finding, tried: Tried) -> Finding:
+        """Both orders as runs that can be done again; first the one that fails."""
+        trial, anchors = tried.verdict.decisive, tried.candidate.anchors
+        kept = {
+            arm: self.kept(Spec(anchors, arm, trial.continuation))
+            for arm in (Arm.FLIP, Arm.CONTROL)
+        }
+        swapped = trial.control.fails and not trial.flip.fails
+        worse, better = (Arm.CONTROL, Arm.FLIP) if swapped else (Arm.FLIP, Arm.CONTROL)
+        return replace(
+            finding,
+            evidence=os.fspath(kept[worse]),
+            replay=_replay(kept[worse]),
+            orders=tuple(
+                _ordered(finding, tried.candidate, trial, arm, kept[arm]) for arm in (worse, better)
+            ),
+            explanation=(
+                *finding.explanation,
+                *differences(trial),
+                *self._advised(tried.candidate, swapped=swapped),
+            ),
+        )
+
+    def _advised(self, candidate: Candidate, *, swapped: bool) -> Iterator[str]:
+        if isinstance(candidate.anchors, Pair):
+            yield from self._advice.on(candidate.anchors, candidate.operations, swapped=swapped)
+
+    def close(self) -> None:
+        """Wait for what is under way, and forget it."""
+        self._workers.close()
+        self._branches.close()
+
+
+def _seen_by(rules: Rules, launch: Launch, ran: Ran, box: Sandbox) -> Outcome:
+    return rules.outcome(ran, box, launch)
+
+
+def _replay(recording: Path) -> str:
+    return f"eitherway replay {recording.name}"
+
+
+def _ordered(finding: Finding, candidate: Candidate, trial: Trial, arm: Arm, kept: Path) -> Ordered:
+    outcome = trial.flip if arm is Arm.FLIP else trial.control
+    first, second = (side(operation) for operation in finding.operations[:2])
+    if isinstance(candidate.anchors, Choice):
+        child = candidate.anchors.instead if arm is Arm.FLIP else candidate.anchors.found
+        order = f"the wait finds process {child} first"
+    elif arm is Arm.FLIP:
+        order = f"the {second} comes before the {first}"
+    else:
+        order = f"the {first} comes before the {second}"
+    return Ordered(order=order, does=does(outcome), replay=_replay(kept))
+
+
+def _other(candidate: Candidate) -> str:
+    """The order that was not recorded, where it is not two that change places."""
+    if not isinstance(candidate.anchors, Choice):
+        return ""
+    waits = [op for op in candidate.finding.operations if op.op.startswith("wait")]
+    return f"When the {side(waits[0])} finds process {candidate.anchors.instead} first"
+
+
+# ---- what differs
+
+
+def differences(trial: Trial) -> Iterator[str]:
+    """What the other order leaves that the recorded one does not, in sentences."""
+    flip, control = trial.flip.output, trial.control.output
+    names = sorted(
+        (name for name in {*flip, *control} if flip.get(name) != control.get(name)),
+        key=lambda name: (name.startswith("file "), name),
+    )
+    for name in names[:_SHOWN]:
+        yield _difference(name, control.get(name), flip.get(name))
+    if len(names) > _SHOWN:
+        yield f"{len(names) - _SHOWN} more files or outputs differ."
+
+
+def _difference(name: str, recorded: str | None, other: str | None) -> str:
+    lines = [_lines(name, value) for value in (recorded, other)]
+    if all(len(text) > 1 for text in lines):
+        return _by_lines(name, lines[0], lines[1])
+    before, after = _ends(name, recorded), _ends(name, other)
+    return f"In the recorded order {before}; in the other order {after}."
+
+
+def _by_lines(name: str, recorded: list[str], other: list[str]) -> str:
+    """As a diff: the lines that only one of them has."""
+    changes = [line for line in difflib.ndiff(recorded, other) if line[0] in "+-"]
+    only = {
+        sign: [repr(line[2:]) for line in changes if line.startswith(sign)] for sign in ("-", "+")
+    }
+    if not any(only.values()):
+        return f"In the other order {name} has other permissions."
+    words = [
+        f"{verb} {_named(only[sign])}"
+        for sign, verb in (("-", "lacks"), ("+", "has besides"))
+        if only[sign]
+    ]
+    return f"In the other order {name} {' and '.join(words)}."
+
+
+def _named(lines: list[str]) -> str:
+    more = f" and {len(lines) - _SHOWN} more lines" if len(lines) > _SHOWN else ""
+    return ", ".join(lines[:_SHOWN]) + more
+
+
+def _lines(name: str, value: str | None) -> list[str]:
+    if value is None:
+        return []
+    return text_of(value if name.startswith("file ") else f"- {value}").splitlines()
+
+
+def _ends(name: str, value: str | None) -> str:
+    if value is None:
+        return f"{name} is not there"
+    text = value.partition(" ")[2] if name.startswith("file ") else value
+    return f"{name} is {text}" if text.startswith(("'", '"')) else f"{name} is another"

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which races of a process tree are worth a try, and in which order.
+
+There may be thousands. Those that meet in the same way (the same calls of the same programs on
+files of one directory) are a cluster; the first of every cluster comes before the second of any.
+"""
+
+import posixpath
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from eitherway.findings.from_races import findings_of
+from eitherway.model.finding import Finding, FoundOperation, Source
+from eitherway.model.race import Race
+from eitherway.model.words import OURS
+from eitherway.worlds.processes.cut import Anchors, Cuts
+from eitherway.worlds.processes.known import Known
+from eitherway.worlds.processes.traced import Traced
+
+_LIGHT = ("the size and times", "the attributes", "the number of links")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A race with the finding that it would be."""
+
+    finding: Finding
+    anchors: Anchors
+    operations: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Of one run, what is to be tried first in front; several instances of one finding together."""
+
+    groups: tuple[tuple[Candidate, ...], ...]
+    clusters: int
+    untried: int  # races of kinds that cannot be tried
+    left_out: Mapping[str, int]  # by reason
+
+
+def candidates_of(traced: Traced, races: Iterable[Race], evidence: str) -> Candidates:
+    """All of them."""
+    known, cuts = Known(traced), Cuts(traced)
+    left_out: Counter[str] = Counter()
+    chosen: list[tuple[Race, Anchors]] = []
+    untried = 0
+    for race in sorted(races, key=_distance):
+        if reason := known.reason(race.operations):
+            left_out[reason] += 1
+        elif (anchors := cuts.anchors(race)) is None:
+            untried += 1
+        else:
+            chosen.append((race, anchors))
+    groups = list(_grouped(traced, chosen, evidence))
+    clusters = _clustered(groups)
+    return Candidates(tuple(_in_turn(clusters)), len(clusters), untried, dict(left_out))
+
+
+def _distance(race: Race) -> int:
+    """Nearer calls are more likely to come the other way round."""
+    return race.operations[-1] - race.operations[0]
+
+
+def _grouped(
+    traced: Traced, chosen: list[tuple[Race, Anchors]], evidence: str
+) -> Iterator[tuple[Candidate, ...]]:
+    """By id, the nearest first; two calls that meet in several ways are tried once."""
+    found = findings_of(
+        traced.trace,
+        [race for race, _ in chosen],
+        source=Source(OURS),
+        evidence=evidence,
+        describe=traced.describe,
+    )
+    groups: dict[str, list[Candidate]] = defaultdict(list)
+    known: set[Anchors] = set()
+    for (race, anchors), finding in zip(chosen, found, strict=True):
+        if anchors not in known:
+            known.add(anchors)
+            groups[finding.id].append(Candidate(finding, anchors, race.operations))
+    return map(tuple, groups.values())
+
+
+def _clustered(groups: list[tuple[Candidate, ...]]) -> list[list[tuple[Candidate, ...]]]:
+    clusters: dict[tuple[object, ...], list[tuple[Candidate, ...]]] = defaultdict(list)
+    for group in groups:
+        clusters[_shape(group[0].finding)].append(group)
+    return sorted(clusters.values(), key=lambda cluster: _is_light(cluster[0][0].finding))
+
+
+def _in_turn(clusters: list[list[tuple[Candidate, ...]]]) -> Iterator[tuple[Candidate, ...]]:
+    for rank in zip_longest(*clusters):
+        yield from (group for group in rank if group is not None)
+
+
+def _shape(finding: Finding) -> tuple[object, ...]:
+    return finding.kind, *map(_side, finding.operations)
+
+
+def _side(operation: FoundOperation) -> tuple[str, ...]:
+    """Calls, programs and the directory; not the name in it."""
+    module = operation.place.module
+    return operation.op, module, operation.object, posixpath.dirname(operation.variable)
+
+
+def _is_light(finding: Finding) -> bool:
+    """What is only about sizes and times seldom decides anything."""
+    return any(operation.part in _LIGHT for operation in finding.operations)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a tree of processes must do, beside not to fail: held against what each branch leaves."""
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from eitherway.find.specification import ANYTHING, Specification
+from eitherway.model.outcome import Outcome
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.outcome import outcome_of
+from eitherway.worlds.processes.run import Ran
+from eitherway.worlds.threads.launch import Launch
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """`same`: files, by path, that every order must leave as the recorded run did."""
+
+    specification: Specification = ANYTHING
+    same: tuple[str, ...] = ()
+    left: Mapping[str, str] = field(default_factory=dict)  # by that run, of those
+
+    def after(self, recorded: Outcome) -> "Rules":
+        """The same, when it is known what the recorded run left."""
+        return replace(self, left={path: _left(recorded, path) for path in self.same})
+
+    def outcome(self, ran: Ran, box: Sandbox, launch: Launch) -> Outcome:
+        """What a run did, by this; its files still lie in its sandbox."""
+        outcome = outcome_of(ran, box, self.specification.kept)
+
+        def start(command: Sequence[str]) -> subprocess.Popen[bytes]:
+            return box.popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                cwd=launch.directory,
+                env=dict(launch.environment),
+            )
+
+        complaints = (*outcome.complaints, *self.specification.complaints(ran.out, start))
+        others = (path for path, before in self.left.items() if _left(outcome, path) != before)
+        changed = tuple(f"{path} is not what the recorded run left" for path in others)
+        return replace(outcome, complaints=(*complaints, *changed))
+
+
+def _left(outcome: Outcome, path: str) -> str:
+    """What lies there, and in it if it is a directory; nothing when it is as before."""
+    found = {
+        name: content
+        for name, content in outcome.output.items()
+        if name == f"file {path}" or name.startswith(f"file {path}/")
+    }
+    return repr(sorted(found.items()))

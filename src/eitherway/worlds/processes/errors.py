@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lines that speak of an error: on standard error, and in logs."""
+
+import re
+from collections.abc import Iterator
+
+_ERROR = re.compile(
+    rb"\b(error|fatal|fail(ed|ure)?|panic|abort(ed)?|traceback|exception|segmentation fault|"
+    rb"assertion|corrupt(ed)?|cannot|can't|could not|unable to|not found|no such file|denied|"
+    rb"refused|would be empty)\b",
+    re.IGNORECASE,
+)
+_LOG = re.compile(r"(^|/)(log|logs)/|\.(log|err)$")
+_LONGEST = 120  # characters of a line that a person is shown
+_NUMBER = re.compile(rb"(?<![\w.])\d{2,}(?![\w.])")
+
+
+def error_lines(data: bytes) -> Iterator[str]:
+    """Each once; numbers, which may be of processes or of time, are left out."""
+    found = (line.strip() for line in data.splitlines() if _ERROR.search(line))
+    for line in dict.fromkeys(_NUMBER.sub(b"#", line) for line in found):
+        text = line.decode("utf-8", "backslashreplace")
+        yield text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def is_log(path: str) -> bool:
+    """Whether a file is one that daemons write what they have to say to."""
+    return _LOG.search(path) is not None
