@@ -98,10 +98,27 @@ def test_a_copied_recording_is_not_followed(work: Path) -> None:
 def test_what_is_not_there_yet_says_so(work: Path) -> None:
     done = eitherway(work, "check", "--seconds", "120", "--", "sh", "-c", LOST_UPDATE)
     assert done.returncode == 1
-    for words in (["explain"], ["replay", "--gdb"], ["replay", "--times", "2"]):
+    for words in (["replay", "--gdb"], ["replay", "--times", "2"]):
         refused = eitherway(work, *words)
         assert refused.returncode == 69, refused.stderr
         assert "Traceback" not in refused.stderr
+
+
+def test_a_kept_finding_is_judged_and_explained_again(work: Path) -> None:
+    first = eitherway(work, "check", "--seconds", "120", "--", "sh", "-c", LOST_UPDATE)
+    assert first.returncode == 1
+    for verb in ("judge", "explain"):
+        words = [verb, "EW-", "--json", f"{verb}.json"]
+        done = eitherway(work, *words)
+        assert done.returncode == 1, done.stderr
+        (finding,) = json.loads((work / f"{verb}.json").read_text(encoding="utf-8"))["findings"]
+        assert finding["class"] == "output-differs"
+        assert len(finding["orders"]) == 2
+        again = eitherway(work, *finding["replay"].split()[1:])
+        assert again.returncode == 0, again.stderr
+    shutil.rmtree(work / ".eitherway" / "recordings")
+    gone = eitherway(work, "explain", "EW-")
+    assert (gone.returncode, "Traceback" in gone.stderr) == (65, False)
 
 
 @pytest.mark.parametrize("command", ["./missing", "/etc/passwd", "/"])

@@ -51,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
 
     plan = findings_list.plan_of(args)
     store = Store.default(tell=output.say)
+    if tree := _tree(args.what, store):
+        return _explain_tree(plan, tree, store)
     finding, recorded = _what(args.what, store)
     plan_of_runs, fixed, launch = Plan(timeout=args.timeout), fix_addresses(), recorded.launch
     with (
@@ -70,6 +72,34 @@ def run(args: argparse.Namespace) -> int:
     result = findings_list.result_of(plan, [told], [])
     findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
     output.say(f"next: {told.replay}")
+    return result.exit_code
+
+
+def _tree(name: str | None, store: "Store") -> Finding | None:
+    """The finding that is meant, if it is one of processes."""
+    from eitherway.find import saved
+    from eitherway.model.words import World
+
+    known = saved.known(store)
+    if not known or (name and not name.startswith("EW-")):
+        return None
+    finding = kept.one(known, name) if name else known[0]
+    return finding if finding.world is World.PROCESSES else None
+
+
+def _explain_tree(plan: findings_list.Plan, finding: Finding, store: "Store") -> int:
+    """Both orders are run once more: what each does is told with the two commands."""
+    from eitherway.find import saved
+    from eitherway.find.tree_judge import CONTINUATIONS
+    from eitherway.find.tree_kept import TreeJudging
+    from eitherway.find.tree_rules import Rules
+
+    told = TreeJudging(store, Rules(), CONTINUATIONS).judged(finding)
+    saved.replace(store, [told])
+    result = findings_list.result_of(plan, [told], [])
+    findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
+    if told.replay:
+        output.say(f"next: {told.replay}")
     return result.exit_code
 
 

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "ids",
         nargs="*",
         metavar="ID",
-        help="findings that `check` kept, by id or how it begins (default: unjudged data races)",
+        help="findings that `check` kept, by id or how it begins (default: unjudged races)",
     )
     parser.add_argument(
         "--continuations",
@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
     wanted = kept.named(known, args.ids) if args.ids else list(filter(is_open, kept.some(known)))
     wanted.sort(key=lambda finding: finding.evidence)
     course, fixed = Plan(timeout=args.timeout), fix_addresses()
+    specification = specifications.specification_of(args)
     with (
         Judging(
             store,
@@ -55,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
             fixed=fixed,
             continuations=args.continuations,
             jobs=args.jobs,
-            specification=specifications.specification_of(args),
+            specification=specification,
+            rules=specifications.rules_of(args, specification),
         ) as judging,
         Line() as line,
     ):

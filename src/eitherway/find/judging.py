@@ -13,8 +13,10 @@ from eitherway.errors import BadInput, Problem, Unavailable
 from eitherway.find.judged import Judge
 from eitherway.find.known import Known
 from eitherway.find.specification import ANYTHING, Specification
+from eitherway.find.tree_kept import TreeJudging
+from eitherway.find.tree_rules import Rules
 from eitherway.model.finding import Finding
-from eitherway.model.words import Class, Kind
+from eitherway.model.words import Class, Kind, World
 from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
@@ -38,20 +40,27 @@ class Judging(Closing):
         continuations: int,
         jobs: int = 1,
         specification: Specification = ANYTHING,
+        rules: Rules | None = None,
     ) -> None:
-        """`fixed`: addresses are the same in every run; `jobs` branches run at a time."""
+        """`fixed`: addresses are the same in every run; `jobs` branches run at a time.
+
+        `rules` are for trees of processes.
+        """
         self._store = store
         self._plan = plan
         self._fixed = fixed
         self._continuations = continuations
         self._jobs = jobs
         self._specification = specification
+        self._trees = TreeJudging(store, rules or Rules(specification), continuations, jobs)
         self._stack = ExitStack()
         self._ready: tuple[Launch, Judge] | None = None
         self._recorded: tuple[str, Recorded] | None = None
 
     def judged(self, finding: Finding) -> Finding:
         """The finding with its class. Raises a Problem when its run cannot be done again."""
+        if finding.world is World.PROCESSES:
+            return self._trees.judged(finding)
         if self._recorded is None or self._recorded[0] != finding.evidence:
             self._recorded = finding.evidence, recorded_of(finding)
         recorded = self._recorded[1]
@@ -91,7 +100,8 @@ class Judging(Closing):
 
 def is_open(finding: Finding) -> bool:
     """Whether it can be judged, and was not."""
-    return finding.kind is Kind.DATA_RACE and finding.klass is Class.UNJUDGED
+    can_be = finding.kind is Kind.DATA_RACE or finding.world is World.PROCESSES
+    return can_be and finding.klass is Class.UNJUDGED
 
 
 def judge_all(
@@ -129,8 +139,8 @@ def recorded_at(path: str | os.PathLike[str]) -> Recorded:
     with Recording.open(path) as recording:
         if is_tree(recording):
             raise Unavailable(
-                "what processes do is judged and explained by check; this verb knows threads only",
-                instead="eitherway check -- CMD ARGS",
+                "a recording of processes is explained by the findings that it shows",
+                instead="eitherway explain ID",
             )
         if not is_made_here(recording):
             raise BadInput(

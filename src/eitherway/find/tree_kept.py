@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges kept findings of process trees again, each from the recording that shows it."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from eitherway.detect import detect_all
+from eitherway.errors import BadInput
+from eitherway.find.tree_judge import TreeJudge
+from eitherway.find.tree_races import Candidate, candidates_of
+from eitherway.find.tree_rules import Rules
+from eitherway.model.finding import Finding
+from eitherway.recording.read import Recording
+from eitherway.recording.store import Store
+from eitherway.sandbox.box import Sandbox
+from eitherway.sandbox.isolation import Kind as Isolated
+from eitherway.worlds.processes.log import Log
+from eitherway.worlds.processes.recorded import launch_of
+from eitherway.worlds.processes.traced import traced
+
+
+@dataclass(frozen=True, slots=True)
+class TreeJudging:
+    """How: `jobs` branches at a time."""
+
+    store: Store
+    rules: Rules
+    continuations: int
+    jobs: int = 1
+
+    def judged(self, finding: Finding) -> Finding:
+        """The finding with its class. Raises a Problem when its run cannot be done again."""
+        with self._judge(finding) as (judge, instances):
+            told = judge.told(judge.tried(instances))
+        return replace(told, seen=finding.seen, sources=finding.sources)
+
+    @contextmanager
+    def _judge(self, finding: Finding) -> Iterator[tuple[TreeJudge, tuple[Candidate, ...]]]:
+        if not finding.evidence:
+            raise BadInput("no recording shows it", fix="eitherway check -- CMD ARGS")
+        with Recording.open(Path(finding.evidence)) as recording, ExitStack() as stack:
+            launch, log = launch_of(recording), Log.read(recording)
+            trace = traced(log, launch.directory)
+            groups = candidates_of(trace, detect_all(trace.trace), finding.evidence).groups
+            instances = next((each for each in groups if each[0].finding.id == finding.id), ())
+            if not instances:
+                raise BadInput(f"{recording.path} does not show it", fix="eitherway check")
+            require = [Isolated.FILES, Isolated.PROCESSES]
+            boxes = [
+                stack.enter_context(Sandbox(require=require, work=[launch.directory]))
+                for _ in range(self.jobs)
+            ]
+            judge = TreeJudge(
+                launch,
+                trace,
+                boxes,
+                self.store,
+                rules=self.rules,
+                continuations=self.continuations,
+            )
+            yield stack.enter_context(judge), instances
