@@ -82,14 +82,14 @@ def measured(before: int, rounds: int) -> Flip:
                 found = traced(run(launch, box, Path(into), seed=0).log, name)
             pair = _pair(found)
             replayed = len(Cuts(found).turns(pair, Arm.FLIP).calls)
-            with Branches(launch, found, box) as branches:
-                times = [_timed(branches, pair) for _ in range(rounds)]
+            with Branches(launch, found) as branches:
+                times = [_timed(branches, pair, box) for _ in range(rounds)]
     return Flip(len(found.log.calls), replayed, times)
 
 
-def _timed(branches: Branches, pair: Pair) -> float:
+def _timed(branches: Branches, pair: Pair, box: Sandbox) -> float:
     start = time.perf_counter()
-    outcome = branches.branch(Spec(pair, Arm.FLIP, 1))
+    outcome = branches.branch(Spec(pair, Arm.FLIP, 1), box)
     took = (time.perf_counter() - start) * 1000
     lost = all(text.endswith("'1\\n'") for name, text in outcome.output.items() if "count" in name)
     if outcome.forced is not Forced.AS_ASKED or not lost:

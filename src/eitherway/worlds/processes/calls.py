@@ -2,17 +2,17 @@
 """One system call of a log, with what it took and found by name."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from eitherway.worlds.processes.call_table import CALLS, Shape
-from eitherway.worlds.processes.log import CallFlag, Log
+from eitherway.worlds.processes.log import Log
 
 _UNKNOWN = Shape("call", (), "nothing", "never", ())
 LOOKUP_LAST, LOOKUP_IN_ROOT = 1, 2
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A name in a directory, as a call found it."""
 
     directory: int  # object
@@ -23,13 +23,11 @@ class Found:
     in_root: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A row of the log."""
 
     number: int  # in the log
     thread: int
-    index: int
     shape: Shape
     arguments: tuple[int, ...]
     result: int
@@ -38,7 +36,7 @@ class Call:
     object: int
     second: int
     value: int
-    flags: CallFlag
+    flags: int  # CallFlag
     found: tuple[Found, ...]
 
     @property
@@ -107,33 +105,58 @@ class Call:
 
 def call_of(log: Log, number: int) -> Call:
     """The call of this number."""
-    row = log.calls[number]
-    found = tuple(
-        Found(
-            directory=int(each["directory"]),
-            name=log.text(int(each["name"])),
-            object=int(each["found"]),
-            path=int(each["path"]),
-            last=bool(each["flags"] & LOOKUP_LAST),
-            in_root=bool(each["flags"] & LOOKUP_IN_ROOT),
+    return next(_some(log, number, number + 1))
+
+
+def calls_of(log: Log) -> Iterator[Call]:
+    """All of them, in the order in which they took effect."""
+    for first in range(0, len(log.calls), _AT_A_TIME):
+        yield from _some(log, first, min(first + _AT_A_TIME, len(log.calls)))
+
+
+_AT_A_TIME = 4096  # rows that are turned into numbers of Python together
+_COLUMNS = (
+    *("thread", "number", "result", "position", "entered", "object", "second"),
+    *("value", "flags", "a0", "a1", "a2", "a3", "a4", "a5"),
+)
+_LOOKUP_COLUMNS = ("directory", "name", "found", "path", "flags")
+
+
+def _some(log: Log, first: int, last: int) -> Iterator[Call]:
+    begins, ends = (column[first:last].tolist() for column in log.lookup_ranges)
+    found = _found(log, begins[0], ends[-1]) if begins else []
+    rows = zip(*(log.calls[name][first:last].tolist() for name in _COLUMNS), strict=True)
+    for at, row in enumerate(rows):
+        thread, number, result, position, entered, object_, second, value, flags, *rest = row
+        yield Call(
+            number=first + at,
+            thread=thread,
+            shape=CALLS.get(number, _UNKNOWN),
+            arguments=tuple(rest),
+            result=_signed(result, 64),
+            position=position,
+            when=entered,
+            object=object_,
+            second=second,
+            value=value,
+            flags=flags,
+            found=tuple(found[begins[at] - begins[0] : ends[at] - begins[0]]),
         )
-        for each in log.lookups_of(number)
-    )
-    return Call(
-        number=number,
-        thread=int(row["thread"]),
-        index=int(row["index"]),
-        shape=CALLS.get(int(row["number"]), _UNKNOWN),
-        arguments=tuple(int(row[f"a{i}"]) for i in range(6)),
-        result=_signed(int(row["result"]), 64),
-        position=int(row["position"]),
-        when=int(row["entered"]),
-        object=int(row["object"]),
-        second=int(row["second"]),
-        value=int(row["value"]),
-        flags=CallFlag(int(row["flags"])),
-        found=found,
-    )
+
+
+def _found(log: Log, first: int, last: int) -> list[Found]:
+    rows = zip(*(log.lookups[name][first:last].tolist() for name in _LOOKUP_COLUMNS), strict=True)
+    return [
+        Found(
+            directory=directory,
+            name=log.text(name),
+            object=found,
+            path=path,
+            last=bool(flags & LOOKUP_LAST),
+            in_root=bool(flags & LOOKUP_IN_ROOT),
+        )
+        for directory, name, found, path, flags in rows
+    ]
 
 
 def _signed(value: int, bits: int) -> int:

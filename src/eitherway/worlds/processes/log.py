@@ -145,9 +145,17 @@ class Log:
         found: Table = self.lookups[first[call] : last[call]]
         return found
 
+    @cached_property
+    def _decoded(self) -> dict[int, str]:
+        return {}
+
     def text(self, number: int) -> str:
-        """As file names are in Python."""
-        return self.texts[number].decode("utf-8", "surrogateescape")
+        """As file names are in Python; the same object each time."""
+        found = self._decoded.get(number)
+        if found is None:
+            found = self.texts[number].decode("utf-8", "surrogateescape")
+            self._decoded[number] = found
+        return found
 
 
 def _ending(told: bytes | None, recording: Recording) -> Ending:
@@ -162,7 +170,8 @@ def effect(calls: Table) -> Table:
 
     What wakes others can wait too, for room in a pipe; others have gone on by its first bytes.
     """
-    waits = np.array([_waits(number) for number in calls["number"].tolist()], dtype=bool)
+    numbers, place = np.unique(calls["number"], return_inverse=True)
+    waits = np.array([_waits(number) for number in numbers.tolist()], dtype=bool)[place]
     returned = (calls["flags"] & CallFlag.NEVER_RETURNED) == 0
     moments: Table = np.where(waits & returned, calls["left"], calls["entered"])
     return moments

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a log to a trace: calls become operations on objects, and what orders them edges."""
 
-import heapq
 import stat
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ import numpy as np
 from eitherway.model.described import Described
 from eitherway.model.trace import Place, Table, Trace, TraceBuilder
 from eitherway.model.words import EdgeKind, OpFlag, OpKind, World
-from eitherway.worlds.processes.calls import Call, call_of
+from eitherway.worlds.processes.calls import Call, call_of, calls_of
 from eitherway.worlds.processes.descriptors import Descriptors, Handle
 from eitherway.worlds.processes.log import EventKind, Log, effect
 from eitherway.worlds.processes.meaning import BYTES, PART_WORDS, Micro, micros
@@ -56,22 +55,17 @@ class Traced:
 def traced(log: Log, directory: str) -> Traced:
     """The trace of a run that was started in this directory."""
     maker = _Maker(log, directory)
-    for _, what in heapq.merge(_calls(log), _events(log), key=lambda pair: pair[0]):
-        if isinstance(what, Event):
-            maker.event(what)
-        else:
-            maker.call(call_of(log, what))
+    events = events_of(log)
+    event = next(events, None)
+    for when, call in zip(effect(log.calls).tolist(), calls_of(log), strict=True):
+        while event is not None and event.when < when:
+            maker.event(event)
+            event = next(events, None)
+        maker.call(call)
+    while event is not None:
+        maker.event(event)
+        event = next(events, None)
     return maker.made()
-
-
-def _calls(log: Log) -> Iterator[tuple[int, "int | Event"]]:
-    for number, when in enumerate(effect(log.calls).tolist()):
-        yield when, number
-
-
-def _events(log: Log) -> Iterator[tuple[int, "int | Event"]]:
-    for event in events_of(log):
-        yield event.when, event
 
 
 class _Maker:
@@ -88,6 +82,7 @@ class _Maker:
         self._last: dict[int, int] = {}  # operation of each thread
         self._objects: dict[tuple[object, ...], int] = {}
         self._names: dict[tuple[str, int, str], int] = {}  # places of entries in their directories
+        self._stacks: dict[tuple[str, str], int] = {}
         self._pipes = Pipes()
         self._locked: dict[tuple[object, ...], set[object]] = defaultdict(set)
         self._released: dict[tuple[object, ...], int] = {}
@@ -338,11 +333,7 @@ class _Maker:
         flags: OpFlag = OpFlag.NONE,
         about: Described = _NOTHING,
     ) -> int:
-        stack = 0
-        if call is not None:
-            words = self._tree.command(thread, call.when)
-            place = Place(function=call.name, module=words[0] if words else "")
-            stack = self._builder.stack([place])
+        stack = 0 if call is None else self._stack(thread, call)
         self._call_of.append(NO_CALL if call is None else call.number)
         self._about.append(about)
         number = self._builder.operation(
@@ -350,6 +341,14 @@ class _Maker:
         )
         self._last[thread] = number
         return number
+
+    def _stack(self, thread: int, call: Call) -> int:
+        """The call, by the program that made it."""
+        words = self._tree.command(thread, call.when)
+        key = call.name, words[0] if words else ""
+        if key not in self._stacks:
+            self._stacks[key] = self._builder.stack([Place(function=key[0], module=key[1])])
+        return self._stacks[key]
 
     def _edge(self, source: int, target: int, kind: EdgeKind = EdgeKind.INHERENT) -> None:
         if source < target:
