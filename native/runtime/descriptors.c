@@ -30,15 +30,19 @@ static bool is_same(const struct target *one, const struct stat *status) {
     return one->device == status->st_dev && one->inode == status->st_ino;
 }
 
-void ew_descriptors_start(void) {
+void ew_descriptors_prepare(void) {
     static const char *const paths[2] = {"/proc/self", "/sys/kernel"};
     struct stat status;
-    for (int i = 0; i < 2; i++) {
-        if (target_of(1 + i, &status))
-            outputs[i] = (struct target){status.st_dev, status.st_ino, false, 0};
+    for (int i = 0; i < 2; i++)
         if (raw3(SYS_stat, (long)paths[i], (long)&status, 0) == 0)
             telling[i] = status.st_dev;
-    }
+}
+
+void ew_descriptors_begin(void) {
+    struct stat status;
+    for (int i = 0; i < 2; i++)
+        if (target_of(1 + i, &status))
+            outputs[i] = (struct target){status.st_dev, status.st_ino, false, 0};
 }
 
 void ew_descriptors_shared(void) {
@@ -124,19 +128,15 @@ static bool *number_outside; // by number
 static unsigned highest;     // descriptor that has had a number
 static bool *copied;         // by descriptor; once so, always
 
-static uint32_t *number_at(int descriptor) {
-    static uint32_t none;
+static void give(int descriptor, uint32_t number) {
     if (!numbers) {
         numbers = ew_pages(NUMBERS * sizeof *numbers);
         number_outside = ew_pages(OBJECTS);
     }
-    none = 0;
-    return (uint32_t)descriptor < NUMBERS ? &numbers[descriptor] : &none;
-}
-
-static void give(int descriptor, uint32_t number) {
-    *number_at(descriptor) = number;
-    if ((unsigned)descriptor > highest && (unsigned)descriptor < NUMBERS)
+    if ((unsigned)descriptor >= NUMBERS)
+        return;
+    numbers[descriptor] = number;
+    if ((unsigned)descriptor > highest)
         highest = (unsigned)descriptor;
 }
 
@@ -153,7 +153,12 @@ void ew_numbered_outside(int descriptor) {
 }
 
 uint32_t ew_number_of(int descriptor) {
-    return *number_at(descriptor);
+    return numbers && (uint32_t)descriptor < NUMBERS ? numbers[descriptor] : 0;
+}
+
+static bool is_numbered_outside(int descriptor) {
+    uint32_t number = ew_number_of(descriptor);
+    return number && number_outside[number];
 }
 
 // Both are counted: those that were made, and those that are known by their descriptor.
@@ -184,10 +189,10 @@ static void note_copy(int descriptor) {
 }
 
 void ew_number_copied(int from, int to) {
-    uint32_t number = *number_at(from);
+    uint32_t number = ew_number_of(from);
     note_copy(from);
     note_copy(to);
-    if (number || *number_at(to))
+    if (number || ew_number_of(to))
         give(to, number);
 }
 
@@ -214,12 +219,10 @@ bool ew_tells_of_now(int descriptor) {
 }
 
 static bool is_plain_outside(int descriptor, const struct stat *status) {
-    uint32_t number = *number_at(descriptor);
-    return is_telling(status) || number_outside[number]; // it came through a socket
+    return is_telling(status) || is_numbered_outside(descriptor); // it came through a socket
 }
 
 bool ew_look_where(int descriptor, struct stat *status) {
-    uint32_t number;
     if (!target_of(descriptor, status)) {
         *status = (struct stat){0};
         return false; // an error that says nothing of the outside
@@ -234,8 +237,7 @@ bool ew_look_where(int descriptor, struct stat *status) {
     case S_IFCHR:
         return !is_constant_device(status);
     case 0:
-        number = *number_at(descriptor);
-        return number <= shared_numbers || number_outside[number];
+        return ew_number_of(descriptor) <= shared_numbers || is_numbered_outside(descriptor);
     default:
         return !is_within(status);
     }

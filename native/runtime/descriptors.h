@@ -38,7 +38,8 @@ void ew_number_copied(int from, int to);
 bool ew_may_be_copied(int descriptor); // so that what it led to may outlive it
 void ew_numbers_closed(unsigned first, unsigned last);
 
-void ew_descriptors_start(void);
+void ew_descriptors_prepare(void); // the same for all runs of a server
+void ew_descriptors_begin(void);
 void ew_descriptors_shared(void); // there is another process now that has all of them too
 void ew_descriptor_shared(int descriptor);
 bool ew_descriptors_are_shared(void); // some are, or were

@@ -138,8 +138,6 @@ static void tls_reset(struct ew_donor *donor) {
         clear(at + blocks[i].image_size, blocks[i].size - blocks[i].image_size);
     }
     memcpy((char *)donor->fs - libc.offset, donor->libc_tls, libc.size);
-    if (UNLIKELY(ew_detecting))
-        ew_shadow_fresh(donor->fs - tls_size, tls_size, false);
 }
 
 // TLS of libraries that were loaded at run time was allocated for the previous user, as ld.so does
@@ -209,6 +207,16 @@ static struct ew_donor *donor_make(void) {
     return fresh++;
 }
 
+// The recursive locks inside libc know their owner by a number, which has to be unique: that of the
+// kernel thread is given out again. What the kernel gives stays below.
+#define NUMBERS (1 << 29)
+
+static void number(const struct ew_donor *donor) {
+    static int last = NUMBERS;
+    if (number_at)
+        *(int *)(donor->fs + number_at) = ++last;
+}
+
 static int donor_create(struct ew_donor **result) {
     struct ew_donor *donor = unborn ? unborn : donor_make();
     unborn = NULL;
@@ -221,6 +229,7 @@ static int donor_create(struct ew_donor **result) {
     int seen;
     while ((seen = __atomic_load_n(&donor->alive, __ATOMIC_ACQUIRE)))
         raw6(SYS_futex, (long)&donor->alive, FUTEX_WAIT, seen, 0, 0, 0);
+    number(donor);
     *result = donor;
     return 0;
 }
@@ -255,27 +264,27 @@ static void become_known(struct ew_donor *donor) {
 int ew_donor_take(struct ew_donor **result) {
     int error = 0;
     *result = idle;
-    if (idle) {
+    if (idle)
         idle = idle->next;
-        tls_reset(*result);
-    } else {
+    else
         error = donor_create(result);
-    }
-    if (!error && !(*result)->ordinal)
-        become_known(*result);
-    return error;
+    if (error)
+        return error;
+    struct ew_donor *donor = *result;
+    if (donor->used)
+        tls_reset(donor);
+    donor->used = true;
+    if (UNLIKELY(ew_detecting))
+        ew_shadow_fresh(donor->fs - tls_size, tls_size, false);
+    if (!donor->ordinal)
+        become_known(donor);
+    return 0;
 }
 
 void ew_donor_give_back(struct ew_donor *donor) {
     dtv_reset(donor->fs);
     donor->next = idle;
     idle = donor;
-}
-
-// The recursive locks inside libc know their owner by this number, so it has to be unique.
-void ew_donor_number(struct ew_donor *donor, int number) {
-    if (number_at)
-        *(int *)(donor->fs + number_at) = number;
 }
 
 int ew_donors_prepare(uint32_t count) {

@@ -5,6 +5,7 @@
 #include "guide.h"
 #include "hashes.h"
 #include "input.h"
+#include "resident.h"
 #include "schedule.h"
 
 #include <errno.h>
@@ -50,6 +51,7 @@ static void describe(int count, char **arguments) {
 
 static void at_exit(int status, void *argument) {
     (void)argument;
+    ew_resident_tell();
     ew_family_ended(0, (status & 0xFF) << 8);
     ew_trace_finish();
 }

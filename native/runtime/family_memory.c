@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps and finds its way in the memory of a run.
 #include "family_memory.h"
+#include "guide.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -8,8 +9,7 @@
 
 // Where nothing else of a program ever is, so that what a run maps for itself lies where it lies in
 // any other, recorded or not.
-#define PLACE 0x10000000000ul
-#define PLACE_OF_AREA (PLACE + (1ul << 32))
+#define PLACE (0x10000000000ul + EW_GUIDE_ROOM)
 
 struct ew_family ew_noted = {.place = PLACE};
 struct ew_family ew_given = {.place = PLACE + (1ul << 36)};
@@ -76,7 +76,8 @@ void ew_memory_map_area(struct ew_family *family, int descriptor, uint32_t numbe
     const struct ew_family_head *head = family->head;
     uint64_t size = head->switches * sizeof(struct ew_schedule_switch) + head->inputs;
     uint64_t offset = slots_size(head) + rows_size(head) + number * size;
-    uintptr_t place = family->place + (PLACE_OF_AREA - PLACE);
+    // Behind the slots, as in the file: one mapping, for the first process of a run.
+    uintptr_t place = family->place + slots_size(head) + rows_size(head);
     family->area = map(descriptor, place, size, offset, writable);
 }
 

@@ -27,7 +27,7 @@ static struct {
     const char *first_stack; // where the first thread's ends
     uint64_t hash, pages;
     bool unknown;
-} all;
+} all EW_LARGE;
 
 static void add(uint64_t word) {
     all.hash = ew_splitmix(all.hash ^ word);
@@ -78,7 +78,7 @@ static void add_page(uintptr_t page) {
 #define IS_THERE (3ul << 62)
 
 static void add_mapping(uintptr_t from, uintptr_t to, int pagemap) {
-    static uint64_t entries[AT_ONCE];
+    EW_LARGE static uint64_t entries[AT_ONCE];
     while (from < to && all.pages < PAGES_MAX) {
         size_t count = (to - from) / PAGE < AT_ONCE ? (to - from) / PAGE : AT_ONCE;
         long offset = (long)(from / PAGE * sizeof *entries);
@@ -123,7 +123,7 @@ static void take_line(const char *line, int pagemap) {
 
 #define LINE 512 // of which only the beginning counts
 static void take_lines(int maps, int pagemap) {
-    static char text[PAGE], line[LINE];
+    EW_LARGE static char text[PAGE], line[LINE];
     size_t length = 0;
     long got;
     while ((got = raw3(SYS_read, maps, (long)text, sizeof text)) > 0)

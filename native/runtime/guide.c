@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 // Where nothing else of a program ever is: see family.c.
-#define PLACE 0x12000000000ul
+#define PLACE 0x10000000000ul
 
 static struct ew_guide_head *head; // NULL: there is none
 static uint64_t *given, *found, *pairs;
@@ -37,6 +37,8 @@ void ew_guide_hold(int descriptor) {
     struct ew_guide_head there;
     if (raw6(SYS_pread64, descriptor, (long)&there, sizeof there, 0, 0, 0) != sizeof there)
         ew_cannot("the guide of the run is not there");
+    if (size_of(&there) > EW_GUIDE_ROOM)
+        ew_cannot("the guide of the run is too large");
     long address = raw6(SYS_mmap, PLACE, (long)size_of(&there), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor, 0);
     if (address != (long)PLACE)

@@ -6,6 +6,8 @@
 
 #include "runtime.h"
 
+#define EW_GUIDE_ROOM (256ul << 20) // bytes; behind it lies the memory of the family
+
 // Maps the memory for the runs that this process is going to fork.
 void ew_guide_hold(int descriptor);
 // The run begins; `leads`: this is its first process. Without a path, and nothing held, no guide.

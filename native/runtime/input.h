@@ -82,6 +82,7 @@ long ew_input_call(long number, long a, long b, long c, long d, long e, long f);
 void ew_pace(void);
 
 // random.c: what the kernel has given the program at its start
+void ew_random_prepare(void);
 void ew_random_begin(void);
 
 #endif

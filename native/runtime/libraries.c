@@ -21,6 +21,7 @@ static bool is_of_system(const char *name) {
 struct listing {
     unsigned count;         // in memory
     unsigned long long now; // as `told`
+    bool all_of_system;
 };
 
 static int count_one(struct dl_phdr_info *info, size_t size, void *argument) {
@@ -28,6 +29,7 @@ static int count_one(struct dl_phdr_info *info, size_t size, void *argument) {
     (void)size;
     listing->now = info->dlpi_adds;
     listing->count++;
+    listing->all_of_system &= is_of_system(info->dlpi_name);
     return 0;
 }
 
@@ -41,10 +43,26 @@ static int tell_one(struct dl_phdr_info *info, size_t size, void *argument) {
 }
 
 void ew_libraries_tell(void) {
-    struct listing listing = {0};
+    struct listing listing = {.all_of_system = true};
     dl_iterate_phdr(count_one, &listing);
     if (listing.now == told)
         return;
     dl_iterate_phdr(tell_one, &listing);
     told = listing.now;
+}
+
+// What nothing is to be told of, no run has to look at.
+static bool nothing_to_tell;
+
+void ew_libraries_prepare(void) {
+    struct listing listing = {.all_of_system = true};
+    dl_iterate_phdr(count_one, &listing);
+    nothing_to_tell = listing.all_of_system;
+    if (nothing_to_tell)
+        told = listing.now;
+}
+
+void ew_libraries_begin(void) {
+    if (!nothing_to_tell)
+        ew_libraries_tell();
 }

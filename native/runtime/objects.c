@@ -8,7 +8,7 @@ static uint32_t object_count, object_bits;
 
 // Which lines of memory may hold some: most blocks that are given back hold none.
 #define LINE 64
-static struct ew_marks lines;
+EW_LARGE static struct ew_marks lines;
 
 static struct ew_sync_object *place_of(struct ew_sync_object *table, unsigned bits,
                                        uintptr_t address) {

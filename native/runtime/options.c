@@ -100,12 +100,14 @@ void ew_options_read(const char *text, struct ew_options *options) {
         ew_bad_options("EITHERWAY_OPTIONS is too long");
     strcpy(kept, text);
     for (char *at = kept; at && *at;) {
+        if (*at == ':') { // the text is filled up to a width
+            at++;
+            continue;
+        }
         char *name = at, *end = strchr(at, ':'), *equals = strchr(at, '=');
         if (end)
             *end = 0;
         at = end ? end + 1 : NULL;
-        if (!*name)
-            continue; // the text is filled up to a width
         if (!equals || (end && equals > end))
             ew_bad_options("EITHERWAY_OPTIONS: name=value is needed");
         *equals = 0;

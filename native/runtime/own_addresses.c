@@ -10,7 +10,7 @@
 static struct known {
     struct sockaddr_storage address;
     socklen_t length;
-} known[KNOWN];
+} known[KNOWN] EW_LARGE;
 static uint32_t known_count;
 
 bool ew_calls_itself;

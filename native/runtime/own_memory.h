@@ -8,6 +8,7 @@
 extern char ew_own_data[] __attribute__((visibility("hidden"))),
     ew_own_data_end[] __attribute__((visibility("hidden"))),
     ew_own_bss[] __attribute__((visibility("hidden"))),
+    ew_own_large[] __attribute__((visibility("hidden"))), // arrays, of which a run uses little
     ew_own_bss_end[] __attribute__((visibility("hidden")));
 
 // Calls the function with what a function call must keep on the stack from there on.

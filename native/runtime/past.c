@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-uint64_t ew_past_inside[256];
+EW_LARGE uint64_t ew_past_inside[256];
 EW_LARGE struct ew_marks ew_past_marks;
 uint32_t *ew_past_kept, ew_past_count;
 #define KEPT_MAX (1u << 22)

@@ -12,17 +12,17 @@
 
 static struct pair {
     pid_t told, real;
-} *pairs;
-static uint32_t count, room;
+} first_pairs[16], *pairs = first_pairs;
+static uint32_t count, room = sizeof first_pairs / sizeof *first_pairs;
 
 // A recording does so too, although both are the same there: what it maps, a replay maps.
 static void remember(pid_t told, pid_t real) {
     if (count == room) {
-        uint32_t more_room = room ? room * 2 : 512;
+        uint32_t more_room = room < 512 ? 512 : room * 2;
         struct pair *more = ew_pages(more_room * sizeof *more);
         for (uint32_t i = 0; i < count; i++)
             more[i] = pairs[i];
-        if (pairs)
+        if (pairs != first_pairs)
             raw3(SYS_munmap, (long)pairs, (long)(room * sizeof *pairs), 0);
         pairs = more;
         room = more_room;

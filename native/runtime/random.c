@@ -12,8 +12,13 @@
 
 // The sixteen bytes that the kernel gives every program. libc has taken its canary from them
 // already; a program may make its own secrets of them.
+static char *bytes;
+
+void ew_random_prepare(void) {
+    bytes = (char *)getauxval(AT_RANDOM);
+}
+
 void ew_random_begin(void) {
-    char *bytes = (char *)getauxval(AT_RANDOM);
     if (bytes)
         ew_input(EW_INPUT_START, bytes, 16, 16);
 }

@@ -7,6 +7,7 @@
 #include "crc32.h"
 #include "family.h"
 #include "guide.h"
+#include "resident.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,6 +144,7 @@ static void become(const struct request *request, struct ew_options *options) {
         options->trace.directory =
             (int)raw3(SYS_fcntl, request->descriptors[count], F_DUPFD_CLOEXEC, ABOVE_THE_PROGRAM);
     close_all(request);
+    ew_resident_run();
     options->family = request->family;
     options->guide = guided < 0 ? NULL : strcpy(guide, request->guide);
     if (guided >= 0)
@@ -194,6 +196,7 @@ static uint32_t wait_for(uint32_t pid, struct rusage *usage) {
     while (raw6(SYS_wait4, pid, (long)&status, 0, (long)usage, 0, 0) == -EINTR)
         ;
     end_family(pid);
+    ew_resident_ran();
     return status;
 }
 
@@ -266,6 +269,7 @@ static struct ew_survey_head *map_rows(const struct request *request, size_t siz
                         request->descriptors[4], 0);
     if (address < 0 && address > -4096)
         ew_cannot("memory for the rows of a survey cannot be mapped");
+    raw3(SYS_madvise, address, (long)size, MADV_DONTFORK);
     return (struct ew_survey_head *)address;
 }
 
@@ -294,6 +298,7 @@ static bool serve_survey(const struct request *request, struct ew_options *optio
 void ew_serve(int socket, struct ew_options *options) {
     EW_LARGE static struct request request;
     control = socket;
+    ew_resident_serve();
     raw6(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0, 0);
     struct ew_control_hello hello = {.pid = (uint32_t)raw1(SYS_getpid, 0), .world = 1};
     if (options->guided >= 0) {

@@ -60,13 +60,17 @@ _Noreturn void ew_bad_options(const char *what) {
     leave("eitherway: ", what, 64);
 }
 
+// What is mostly empty lies apart: a run that is forked pays for each table of pages that it needs.
+#define EMPTY (64ul << 20)
+
 static void *map(size_t bytes, int sharing) {
-    static uintptr_t next = 0x100000000000;
-    long address = raw6(SYS_mmap, (long)next, (long)bytes, PROT_READ | PROT_WRITE,
+    static uintptr_t next[2] = {0x100000000000, 0x180000000000};
+    uintptr_t *at = &next[bytes >= EMPTY];
+    long address = raw6(SYS_mmap, (long)*at, (long)bytes, PROT_READ | PROT_WRITE,
                         sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address < 0 && address > -4096)
         ew_cannot("out of address space");
-    next += (bytes + 4095) & ~4095ul;
+    *at += (bytes + 4095) & ~4095ul;
     return (void *)address;
 }
 
@@ -125,6 +129,9 @@ void ew_begin(void) {
     begun = true;
     if (options.server >= 0 || options.family)
         ew_signals_record();
+    ew_descriptors_prepare();
+    ew_libraries_prepare();
+    ew_random_prepare();
     if (options.server >= 0) {
         ew_threads_prepare(options.threads);
         ew_bind_libc();
@@ -132,13 +139,13 @@ void ew_begin(void) {
         ew_say_start(); // the run has other outputs than the server
     }
     ew_family_begin(&options);
-    ew_libraries_tell();
+    ew_libraries_begin();
     ew_guide_begin(options.guide, ew_family_leads());
     ew_places_begin();
     ew_reports_begin();
     if (options.tied && raw1(SYS_getppid, 0) == options.tied)
         raw6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
-    ew_descriptors_start();
+    ew_descriptors_begin();
     ew_clock_begin();
     ew_pids_begin();
     ew_random_begin();

@@ -124,10 +124,9 @@ static int stream_close(FILE *stream) {
 //
 // libc's own would wait for each stream's lock with the carrier, and hold its list meanwhile.
 
+static FILE **list;
+
 static FILE *first_stream(void) {
-    static FILE **list;
-    if (!list)
-        list = dlsym(RTLD_NEXT, "_IO_list_all");
     return list ? *list : NULL;
 }
 
@@ -160,15 +159,18 @@ static bool flush(FILE *stream) {
 }
 
 static int each_stream(bool (*flush)(FILE *)) {
-    size_t count = count_streams(), size = (count + 1) * sizeof(FILE *);
-    FILE **streams = ew_pages(size);
+    FILE *few[32];
+    size_t count = count_streams(), size = count * sizeof(FILE *);
+    bool many = size > sizeof few;
+    FILE **streams = many ? ew_pages(size) : few;
     FILE *at = first_stream();
     bool all = true;
     for (size_t i = 0; i < count; i++, at = at->_chain)
         streams[i] = at;
     for (size_t i = 0; i < count; i++)
         all &= flush(streams[i]);
-    raw3(SYS_munmap, (long)streams, (long)size, 0);
+    if (many)
+        raw3(SYS_munmap, (long)streams, (long)size, 0);
     return all ? 0 : EOF;
 }
 
@@ -203,11 +205,10 @@ static bool patch(const char *name) {
     return true;
 }
 
+static int (*libc_flush)(FILE *);
+
 // What somebody holds is libc's to write, which at the end asks nobody.
 static bool flush_if_free(FILE *stream) {
-    static int (*libc_flush)(FILE *);
-    if (!libc_flush)
-        libc_flush = (int (*)(FILE *))ew_libc_function("fflush");
     return !exists(stream) || !has_output(stream) || !ew_stream_is_free(stream) ||
            libc_flush(stream) == 0;
 }
@@ -224,6 +225,8 @@ void ew_streams_take_over(void) {
     libc_read = (reader *)dlsym(RTLD_NEXT, "_IO_file_read");
     libc_write = (writer *)dlsym(RTLD_NEXT, "_IO_file_write");
     libc_close = (closer *)dlsym(RTLD_NEXT, "_IO_file_close");
+    list = dlsym(RTLD_NEXT, "_IO_list_all");
+    libc_flush = (int (*)(FILE *))ew_libc_function("fflush");
     if (!patch("_IO_file_jumps") || !patch("_IO_wfile_jumps"))
         ew_report("stdio", "this libc is not known: streams that wait stop all threads");
     atexit(at_the_end);

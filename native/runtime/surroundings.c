@@ -145,7 +145,7 @@ EW_ALIAS(prlimit64, prlimit);
 EW_REAL(readdir);
 
 EW_EXPORT struct dirent *readdir(DIR *folder) {
-    static struct dirent entries[ENTRIES];
+    EW_LARGE static struct dirent entries[ENTRIES];
     static uint32_t next;
     struct dirent *found = REAL(readdir)(folder);
     if (!ew_running || !ew_tells_of_now(dirfd(folder)))

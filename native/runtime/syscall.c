@@ -103,7 +103,7 @@ static bool is_harmless(long number) {
 
 // A name that stays: "syscall(426)".
 static const char *name_of(long number) {
-    static char names[NUMBERS][16];
+    EW_LARGE static char names[NUMBERS][16];
     if (number < 0 || number >= NUMBERS)
         return "syscall";
     snprintf(names[number], sizeof *names, "syscall(%ld)", number);

@@ -160,7 +160,6 @@ EW_EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes
     ew_signals_begin(thread);
     running_threads++;
     ew_thread_add(thread);
-    ew_donor_number(thread->donor, ew_thread_number(thread));
     if (UNLIKELY(ew_watched))
         ew_tell_life(EW_OP_START, thread, PC);
     ew_point(EW_WHY_START);

@@ -19,6 +19,7 @@ struct ew_donor {
     uint64_t fs;
     char *libc_tls; // libc's own part of its TLS, as it was when new
     int alive;      // cleared and woken by the kernel when its kernel thread is gone
+    bool used;      // by a thread of the program
     struct ew_donor *next;
     struct ew_donor *known_next;
     uint64_t ordinal; // in the order in which they were first taken; 0: not yet
@@ -26,7 +27,6 @@ struct ew_donor {
 
 int ew_donor_take(struct ew_donor **result);
 void ew_donor_give_back(struct ew_donor *donor);
-void ew_donor_number(struct ew_donor *donor, int number);
 int ew_donors_prepare(uint32_t count);
 void ew_donors_start(void);
 void ew_donors_forked(void);

@@ -68,7 +68,7 @@ EW_EXPORT void __tsan_ignore_thread_end(void) {
 #define RANGES 4096
 static struct range {
     uintptr_t from, to;
-} ranges[RANGES];
+} ranges[RANGES] EW_LARGE;
 static uint32_t range_count;
 
 static void expect_races(const volatile void *address, size_t size) {

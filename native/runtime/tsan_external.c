@@ -8,7 +8,7 @@ struct tag {
 };
 
 #define TAGS 256
-static struct tag tags[TAGS];
+EW_LARGE static struct tag tags[TAGS];
 static uint32_t count;
 
 EW_EXPORT void *__tsan_external_register_tag(const char *type) {

@@ -21,7 +21,7 @@ static struct held {
     const void *lock;
     uint32_t owner, levels; // thread number + 1
     struct held *next;
-} *chains[CHAINS], *unused;
+} *chains[CHAINS] EW_LARGE, *unused;
 
 static struct held **slot_of(const void *lock) {
     struct held **at = &chains[((uintptr_t)lock * 0x9E3779B97F4A7C15u) >> 54];

@@ -21,7 +21,7 @@ static uint32_t met;
 static bool second_was_there; // it may be created only later
 bool ew_branch_listens;
 #define KNOWN 256
-static uint32_t own_points[KNOWN]; // of threads, since the recorded way was left
+EW_LARGE static uint32_t own_points[KNOWN]; // of threads, since the recorded way was left
 
 // Seeds: with 0 the first thread goes on, with 1 the second one. With those up to SHORT one of them
 // goes on for a few points of its own only, and then it is the other's turn: so what a single

@@ -17,7 +17,7 @@ static uint32_t interesting;
 static struct weight {
     uint32_t subtree; // its own and those of all whom it creates, as expected
     uint32_t left;    // of it: its own, and of those that are yet to be created
-} weights[KNOWN];
+} weights[KNOWN] EW_LARGE;
 static uint32_t seen; // threads so far
 
 static struct ew_thread *chosen;     // does the next interesting operation; NULL: to be drawn

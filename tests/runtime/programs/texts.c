@@ -114,8 +114,25 @@ static void streams(void) {
     fclose(file);
 }
 
+// Longer than any stack.
+static void long_text(void) {
+    const size_t length = 20 << 20;
+    char *one = malloc(length + 1), *other = malloc(length + 1);
+    memset(one, 'x', length);
+    one[length] = 0;
+    CHECK(strlen(one) == length && strnlen(one, length) == length);
+    CHECK(strcpy(other, one) == other && strcmp(one, other) == 0);
+    CHECK(strncmp(one, other, length) == 0 && strchr(other, 'y') == NULL);
+    FILE *null = fopen("/dev/null", "w");
+    CHECK(fputs(one, null) >= 0 && fprintf(null, "%s", other) == (int)length);
+    CHECK(fclose(null) == 0);
+    free(one);
+    free(other);
+}
+
 int main(void) {
     memory();
+    long_text();
     text();
     tokens();
     formats();
