@@ -14,7 +14,8 @@ TAKES = (
     "at flags", "size", "position", "process", "signal", "number",
 )  # fmt: skip
 GIVES = ("nothing", "descriptor", "process", "two descriptors")
-WAITS = ("never", "stream", "always", "time")
+WAITS = ("never", "stream", "always", "time", "signal")
+OWN, NOT_MODELLED = "own", "not_modelled"
 
 
 class TableError(Exception):
@@ -35,13 +36,30 @@ class Call:
     does: tuple[str, ...]
 
 
-def read(path: Path = SOURCE) -> tuple[Call, ...]:
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All calls: those with a meaning, and the numbers of the others by name."""
+
+    calls: tuple[Call, ...]
+    own: Mapping[str, int]
+    not_modelled: Mapping[str, int]
+
+    @property
+    def last(self) -> int:
+        """The largest number."""
+        return max(
+            *(call.x86_64 for call in self.calls), *self.own.values(), *self.not_modelled.values()
+        )
+
+
+def read(path: Path = SOURCE) -> Table:
     """The table, checked."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
-    calls = tuple(_call(name, body) for name, body in data.items())
-    for problem in _problems(calls):
+    own, not_modelled = data.pop(OWN), data.pop(NOT_MODELLED)
+    table = Table(tuple(_call(name, body) for name, body in data.items()), own, not_modelled)
+    for problem in _problems(table):
         raise TableError(problem)
-    return calls
+    return table
 
 
 def _call(name: str, body: Mapping[str, Any]) -> Call:
@@ -58,11 +76,12 @@ def _call(name: str, body: Mapping[str, Any]) -> Call:
     )
 
 
-def _problems(calls: tuple[Call, ...]) -> Iterator[str]:
-    numbers = [call.x86_64 for call in calls]
+def _problems(table: Table) -> Iterator[str]:
+    numbers = [call.x86_64 for call in table.calls]
+    numbers += [*table.own.values(), *table.not_modelled.values()]
     if len(set(numbers)) != len(numbers):
         yield "two calls have one number"
-    for call in calls:
+    for call in table.calls:
         for what in call.takes:
             if what not in TAKES:
                 yield f"{call.name} takes '{what}', which is nothing known"
@@ -95,12 +114,17 @@ struct call_shape {{
 static const struct call_shape call_shapes[] = {{"""
 
 
-def to_c(calls: tuple[Call, ...]) -> str:
+def to_c(table: Table) -> str:
     """The text of call_table.h."""
     words = (("TAKES", TAKES), ("GIVES", GIVES), ("WAITS", WAITS))
     enums = (f"enum {{ {', '.join(_word(name, word) for word in of)} }};" for name, of in words)
-    rows = (f"  {_c_row(call)}," for call in sorted(calls, key=lambda call: call.x86_64))
-    return "\n".join([_C_TOP, *enums, _C_SHAPE, *rows, "};", "#endif", "", "#endif", ""])
+    rows = (f"  {_c_row(call)}," for call in sorted(table.calls, key=lambda call: call.x86_64))
+    numbers = ", ".join(map(str, sorted(table.not_modelled.values())))
+    others = [
+        f"enum {{ LAST_KNOWN_CALL = {table.last} }};",
+        f"static const unsigned short not_modelled[] = {{{numbers}}};",
+    ]
+    return "\n".join([_C_TOP, *enums, _C_SHAPE, *rows, "};", *others, "#endif", "", "#endif", ""])
 
 
 def _word(prefix: str, text: str) -> str:
@@ -138,10 +162,10 @@ class Shape(NamedTuple):
 CALLS: dict[int, Shape] = {'''
 
 
-def to_python(calls: tuple[Call, ...]) -> str:
+def to_python(table: Table) -> str:
     """The text of call_table.py."""
     lines = [_PYTHON_TOP]
-    for call in sorted(calls, key=lambda call: call.x86_64):
+    for call in sorted(table.calls, key=lambda call: call.x86_64):
         lines += [
             f"    {call.x86_64}: Shape(",
             f'        "{call.name}",',
@@ -151,7 +175,13 @@ def to_python(calls: tuple[Call, ...]) -> str:
             *_long(call.does),
             "    ),",
         ]
+    lines += ["}", "", "# Calls that can matter to others and are only counted.", _NAMES]
+    by_number = sorted(table.not_modelled.items(), key=lambda pair: pair[1])
+    lines += [f'    {number}: "{name}",' for name, number in by_number]
     return "\n".join([*lines, "}", ""])
+
+
+_NAMES = "NOT_MODELLED: dict[int, str] = {"
 
 
 def _texts(words: tuple[str, ...]) -> str:
@@ -171,15 +201,23 @@ def _long(words: tuple[str, ...]) -> list[str]:
 _WIDTH = 100
 
 
-def to_markdown(calls: tuple[Call, ...]) -> str:
-    """The table of docs/processes.md."""
+def to_markdown(table: Table) -> str:
+    """The table of docs/processes.md, and the calls that are not in it."""
     rows = (
         f"| `{call.name}` | {call.x86_64} | {call.aarch64 or ''} | {_waits(call)} "
         f"| {'; '.join(call.does)} |"
-        for call in calls
+        for call in table.calls
     )
     heads = "| call | x86-64 | aarch64 | waits | does |\n|---|---|---|---|---|"
-    return "\n".join([heads, *rows])
+    others = [
+        f"Only the process itself, or nobody, is concerned by: {_listed(table.own)}.",
+        f"Counted, without a meaning: {_listed(table.not_modelled)}; and what is newer than these.",
+    ]
+    return "\n".join([heads, *rows, "", others[0], "", others[1]])
+
+
+def _listed(names: Mapping[str, int]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _waits(call: Call) -> str:

@@ -67,13 +67,16 @@ void call_enter(struct thread *thread, const struct entry *entry) {
                                             .index = thread->index,
                                             .number = (uint32_t)entry->number};
     memcpy(&thread->call.a0, entry->arguments, sizeof entry->arguments);
+    if (entry->number == SYS_openat2) // how it is opened lies in memory
+        memory_read(thread->id, entry->arguments[2], &thread->call.a2, sizeof thread->call.a2);
     look_at_descriptor(thread);
 }
 
 bool call_may_wait(const struct thread *thread) {
     unsigned waits = thread->shape->waits;
     bool file = S_ISREG(thread->mode) || S_ISDIR(thread->mode) || !thread->mode;
-    return waits == WAITS_ALWAYS || waits == WAITS_TIME || (waits == WAITS_STREAM && !file);
+    return waits == WAITS_ALWAYS || waits == WAITS_TIME || waits == WAITS_SIGNAL ||
+           (waits == WAITS_STREAM && !file);
 }
 
 bool call_ends_process(const struct thread *thread) {
@@ -82,6 +85,14 @@ bool call_ends_process(const struct thread *thread) {
 
 bool call_waits_for_time(const struct thread *thread) {
     return thread->shape->waits == WAITS_TIME;
+}
+
+// Where a socket is or goes to: as bytes, the same for who listens and who comes.
+static void take_address(struct thread *thread) {
+    char address[128];
+    size_t length = thread->call.a2 < sizeof address ? thread->call.a2 : sizeof address;
+    if (memory_read(thread->id, thread->call.a1, address, length) == (ssize_t)length)
+        thread->call.value = text_number(address, length);
 }
 
 void call_look(struct thread *thread) {
@@ -98,6 +109,8 @@ void call_look(struct thread *thread) {
         memory_read(thread->id, thread->call.a2, &lock, sizeof lock);
         thread->call.value = (uint64_t)(uint16_t)lock.l_type;
     }
+    if (thread->call.number == SYS_bind || thread->call.number == SYS_connect)
+        take_address(thread);
     lookups_take(thread);
 }
 
@@ -144,13 +157,14 @@ static uint32_t new_object(struct thread *thread, int descriptor) {
 
 static void take_descriptors(struct thread *thread, int64_t result) {
     int pair[2];
+    uint64_t place = thread->call.number == SYS_socketpair ? thread->call.a3 : thread->call.a0;
     if (thread->shape->gives == GIVES_DESCRIPTOR && result >= 0)
         thread->call.second = new_object(thread, (int)result);
     if (thread->shape->gives == GIVES_TWO_DESCRIPTORS && result == 0 &&
-        memory_read(thread->id, thread->call.a0, pair, sizeof pair) == (ssize_t)sizeof pair) {
+        memory_read(thread->id, place, pair, sizeof pair) == (ssize_t)sizeof pair) {
         thread->call.value = (uint32_t)pair[0] | (uint64_t)(uint32_t)pair[1] << 32;
         thread->call.second = new_object(thread, pair[0]);
-        new_object(thread, pair[1]);
+        thread->call.object = new_object(thread, pair[1]);
     }
 }
 
@@ -191,9 +205,9 @@ static int64_t take_input(struct thread *thread, int64_t result) {
     uint64_t address;
     size_t length, known;
     if (thread->shape->fills == -1) {
-        if (thread->turn)
-            stop_set_result(thread->id, (int64_t)thread->turn->result);
-        return thread->turn ? (int64_t)thread->turn->result : result;
+        result = thread->turn ? (int64_t)thread->turn->result : clock_seconds(result);
+        stop_set_result(thread->id, result);
+        return result;
     }
     if (!filled(thread, result, &address, &length))
         return result;
@@ -202,6 +216,8 @@ static int64_t take_input(struct thread *thread, int64_t result) {
         random_bytes(thread, data, length);
         memory_write(thread->id, address, data, length);
     }
+    if (!given && gate_is_ordered())
+        clock_put_on(thread, address);
     if (given) {
         length = known;
         memory_write(thread->id, address, given, length);
@@ -265,6 +281,7 @@ void call_leave(struct thread *thread, int64_t result) {
     result = take_input(thread, result);
     take_output(thread, result);
     thread->call.result = (uint64_t)result;
+    signals_after(thread, result);
     write_down(thread);
 }
 

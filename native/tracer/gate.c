@@ -52,8 +52,10 @@ static void let_through(struct thread *thread) {
         loop_expect_end(thread->process);
     count_likes(thread);
     bool skipped = ordered && call_waits_for_time(thread); // nobody else can go: time goes on
-    if (skipped)
+    if (skipped) {
+        clock_slept(thread);
         stop_skip(thread->id, 0);
+    }
     if (sure) {
         thread->call.flags |= CALL_NOT_SEEN_TO_END;
         call_leave(thread, 0);

@@ -161,9 +161,13 @@ static void ended(struct thread *thread, int status) {
 
 // Calls that are not in the table stop only where what is known here ends with them.
 static void notice(struct thread *thread, uint64_t number) {
-    if (number == SYS_sched_getaffinity || number == SYS_sched_setaffinity)
+    if (number == SYS_sched_getaffinity || number == SYS_sched_setaffinity) {
         processors_asked(number == SYS_sched_setaffinity);
-    else
+        return;
+    }
+    unknown_count(number);
+    if (number == SYS_unshare || number == SYS_setns || number == SYS_chroot ||
+        number == SYS_pivot_root || number == SYS_io_uring_setup)
         shared_parts(thread);
 }
 
@@ -184,6 +188,10 @@ static void call_begins(struct thread *thread) {
 
 static void call_ends(struct thread *thread) {
     int64_t result = 0;
+    if (signals_try_again(thread)) {
+        go_on(thread, 0);
+        return;
+    }
     if (thread->where == IN_CALL && stop_result(thread->id, &result) < 0)
         thread->where = ABOUT; // it is gone
     ends(thread, result);

@@ -97,6 +97,7 @@ int main(int count, char **words) {
     gate_begin(&options);
     int status = loop_run(start_command(options.command), options.patience);
     gate_tell();
+    unknown_tell();
     end_note_number("status", (unsigned)status);
     log_finish();
     return shell_status(status);

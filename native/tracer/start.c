@@ -34,7 +34,7 @@ const struct call_shape *call_shape_of(uint64_t number) {
 
 struct filter {
     size_t count;
-    struct sock_filter steps[2 * SHAPES + 32];
+    struct sock_filter steps[3 * SHAPES + 64];
 };
 
 static void add(struct filter *filter, uint16_t code, uint32_t k, uint8_t yes, uint8_t no) {
@@ -65,6 +65,26 @@ static const uint32_t noticed[] = {
     SYS_sched_setaffinity,
 };
 
+// Asking what is done with a signal changes nothing: only who says what to do stops.
+static void add_if_given(struct filter *filter, uint32_t number, int argument) {
+    add(filter, BPF_JMP | BPF_JEQ | BPF_K, number, 0, 6);
+    load(filter, offsetof(struct seccomp_data, args) + 8 * (size_t)argument);
+    add(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2);
+    load(filter, offsetof(struct seccomp_data, args) + 8 * (size_t)argument + 4);
+    add(filter, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+    give(filter, SECCOMP_RET_TRACE);
+    give(filter, SECCOMP_RET_ALLOW);
+}
+
+static void add_not_modelled(struct filter *filter) {
+    for (size_t i = 0; i < sizeof not_modelled / sizeof *not_modelled; i++) {
+        add(filter, BPF_JMP | BPF_JEQ | BPF_K, not_modelled[i], 0, 1);
+        give(filter, SECCOMP_RET_TRACE);
+    }
+    add(filter, BPF_JMP | BPF_JGT | BPF_K, LAST_KNOWN_CALL, 0, 1); // newer than the table
+    give(filter, SECCOMP_RET_TRACE);
+}
+
 static void add_calls(struct filter *filter) {
     for (size_t i = 0; i < sizeof noticed / sizeof *noticed; i++) {
         add(filter, BPF_JMP | BPF_JEQ | BPF_K, noticed[i], 0, 1);
@@ -72,8 +92,10 @@ static void add_calls(struct filter *filter) {
     }
     add_unless(filter, SYS_mmap, 3, MAP_ANONYMOUS);
     add_unless(filter, SYS_futex, 1, FUTEX_PRIVATE_FLAG);
+    add_if_given(filter, SYS_rt_sigaction, 1);
     for (uint32_t number = 0; number < SHAPES; number++) {
-        if (!call_shapes[number].name || number == SYS_mmap || number == SYS_futex)
+        if (!call_shapes[number].name || number == SYS_mmap || number == SYS_futex ||
+            number == SYS_rt_sigaction)
             continue;
         add(filter, BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1);
         give(filter, SECCOMP_RET_TRACE);
@@ -88,6 +110,7 @@ static int install_filter(void) {
     give(&filter, SECCOMP_RET_ALLOW);
     load(&filter, offsetof(struct seccomp_data, nr));
     add_calls(&filter);
+    add_not_modelled(&filter);
     give(&filter, SECCOMP_RET_ALLOW);
     struct sock_fprog program = {(unsigned short)filter.count, filter.steps};
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0)

@@ -45,6 +45,15 @@ int stop_argument(pid_t thread, int which, uint64_t value) {
     return poke(thread, which ? REGISTER(rsi) : REGISTER(rdi), value);
 }
 
+int stop_again(pid_t thread, uint64_t number) {
+    struct user_regs_struct registers;
+    if (ptrace(PTRACE_GETREGS, thread, 0, &registers) < 0)
+        return -1;
+    registers.rip -= 2; // the length of its instruction
+    registers.rax = number;
+    return ptrace(PTRACE_SETREGS, thread, 0, &registers) < 0 ? -1 : 0;
+}
+
 void stop_go(pid_t thread, bool to_the_end_of_the_call, int signal) {
     // A thread that was killed meanwhile tells so itself.
     ptrace(to_the_end_of_the_call ? PTRACE_SYSCALL : PTRACE_CONT, thread, 0, signal);

@@ -51,6 +51,7 @@ struct thread {
     bool moves;        // was let go, and will stop by itself unless nothing is heard of it for long
     bool slept;        // when it was last looked at, since it was let go
     bool began;        // the command runs: what comes before is ours
+    bool sent_back;    // to before the call that it was held at
     int stat, syscall; // of its directory in /proc; 0: not opened yet
     uint32_t index;
     uint64_t arrived; // where its call began
@@ -107,6 +108,8 @@ int stop_set_result(pid_t thread, int64_t result);
 // The call that it stands before is not made; it returns this.
 int stop_skip(pid_t thread, int64_t result);
 int stop_argument(pid_t thread, int which, uint64_t value); // of the first two
+// It has skipped this call and stands behind it: it makes it anew.
+int stop_again(pid_t thread, uint64_t number);
 void stop_go(pid_t thread, bool to_the_end_of_the_call, int signal);
 
 // ---- start.c
@@ -231,6 +234,25 @@ uint64_t tick(void); // the clock of the log: counts, and never gives a number t
 int loop_run(pid_t command, double patience);
 // This thread is about to end; until it has, stops of other processes are left alone.
 void loop_expect_end(pid_t thread);
+
+// ---- signals.c
+
+// Behind a call that may have sent one.
+void signals_after(const struct thread *thread, int64_t result);
+// The thread was sent back to before its call, and has come to its end: it makes it anew.
+bool signals_try_again(struct thread *thread);
+
+// ---- clock.c
+
+void clock_slept(const struct thread *thread); // its call, a sleep, is skipped
+// What a call told of the time, put on by what was slept; whether it was.
+bool clock_put_on(const struct thread *thread, uint64_t address);
+int64_t clock_seconds(int64_t seconds);
+
+// ---- unknown.c
+
+void unknown_count(uint64_t number);
+void unknown_tell(void);
 
 // ---- ends.c: how it went, for whoever started this
 

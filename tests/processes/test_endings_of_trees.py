@@ -15,7 +15,7 @@ from eitherway.worlds.processes.outcome import outcome_of
 
 def test_a_tree_that_sleeps_for_ever_hangs(box: Sandbox, work: Path) -> None:
     done = ran(box, work, "sh", "-c", "mkfifo p; cat p", patience=1)
-    assert outcome_of(done, box).ending is Ending.HANG
+    assert outcome_of(done, box).ending is Ending.DEADLOCK
 
 
 def test_what_is_left_behind_is_ended_and_counted(box: Sandbox, work: Path) -> None:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every call of the table is made, seen, and worked out."""
 
+import re
 from pathlib import Path
 
 import pytest
+from format import calls as calls_of_format
 from tests.processes.harness import PROGRAMS, calls, compiled, ran
 
 from eitherway.model.words import OpKind
@@ -24,6 +26,20 @@ def log(box: Sandbox, work: Path) -> Log:
 def test_every_call_of_the_table_is_seen(log: Log) -> None:
     made = {call.name for call in calls(log)}
     assert made == {shape.name for shape in CALLS.values()}
+
+
+def test_every_call_of_this_machine_is_somewhere_in_the_table() -> None:
+    """What is newer than the table is counted by its number."""
+    header = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
+    if not header.exists():
+        pytest.skip("this machine has no list of its calls")
+    found = re.findall(r"#define __NR_(\w+) (\d+)", header.read_text(encoding="ascii"))
+    table = calls_of_format.read()
+    modelled = {call.name: call.x86_64 for call in table.calls}
+    known = {**modelled, **table.own, **table.not_modelled}
+    assert {(name, int(number)) for name, number in found if int(number) <= table.last} <= set(
+        known.items()
+    )
 
 
 def test_what_each_does_is_what_the_table_says(log: Log) -> None:

@@ -2,12 +2,15 @@
 """From a command to the pair of calls that is to blame; right programs are left in peace."""
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from tests.processes.harness import OTHER_USER, as_each, folder, launch
 
 from eitherway.find.trees import Checked, TreeSearch
+from eitherway.model.finding import Finding
 from eitherway.model.words import Class, Kind
 from eitherway.recording.store import Store
 
@@ -113,12 +116,105 @@ RIGHT = {
     "a pipe": "echo 1 > a; (cat a > b; echo done) | (read word; cat b)",
     "waiting": "(echo 1 > a) & wait; cat a",
     "different files": "(echo 1 > a) & (echo 2 > b) & wait; cat a b",
+    "a file as a lock": "add() { until (set -C; : > lock) 2> /dev/null; do sleep 1; done; "
+    "read n < count; echo $((n + 1)) > count; rm lock; }; echo 0 > count; "
+    "(add) & (add) & wait; cat count",
+    "a name that is taken over": "echo 1 > a; (echo 1 > b; mv b a) & read n < a; echo $n; wait",
+    "lines that are appended": "(echo x >> a) & (echo x >> a) & wait; cat a",
 }
+RIGHT_MAKEFILE = """\
+all: d/a d/b
+d/a: | d
+\techo a > d/a
+d/b: d/a | d
+\tcp d/a d/b
+d:
+\tmkdir d
+"""
+LOCKED = """\
+use Fcntl ':flock', ':seek';
+open my $file, '+<', 'count';
+flock $file, LOCK_EX;
+my $n = <$file>;
+seek $file, 0, SEEK_SET;
+print $file $n + 1, "\\n";
+"""
+
+
+def test_a_right_makefile_is_left_in_peace() -> None:
+    with folder() as work:
+        (work / "Makefile").write_text(RIGHT_MAKEFILE, encoding="ascii")
+        found = checked_command(work, "make", "-j2")
+    assert not loud(found)
+    assert not any(found.left_out) or set(found.left_out) == {"tokens of make's jobserver"}
+
+
+def test_a_lock_that_is_held_until_the_end_is_one() -> None:
+    with folder() as work:
+        (work / "add.pl").write_text(LOCKED, encoding="ascii")
+        script = "echo 0 > count; perl add.pl & perl add.pl & wait; cat count"
+        assert not loud(checked(work, script))
+        (work / "add.pl").write_text(LOCKED.replace("flock $file", "# $file"), encoding="ascii")
+        assert {finding.klass for finding in loud(checked(work, script))} == {Class.OUTPUT_DIFFERS}
 
 
 @pytest.mark.parametrize("script", RIGHT.values(), ids=RIGHT)
 def test_right_programs_are_left_in_peace(script: str) -> None:
     with folder() as work:
         found = checked(work, script)
-    loud = {Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS}
-    assert not [f for f in found.findings.values() if f.klass in loud]
+    assert not loud(found)
+
+
+def loud(found: Checked) -> list[Finding]:
+    shown = (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS)
+    return [finding for finding in found.findings.values() if finding.klass in shown]
+
+
+COUNT_IN = {
+    "python": "import os\nn = open('count').read()\nopen('count', 'w').write(str(int(n) + 1))\n",
+    "perl": "open F, 'count'; $n = <F>; open G, '>count'; print G $n + 1;\n",
+}
+
+
+@pytest.mark.parametrize(("language", "text"), COUNT_IN.items(), ids=COUNT_IN)
+def test_it_is_the_same_in_any_language(language: str, text: str) -> None:
+    interpreter = {"python": "/usr/bin/python3 -S -E", "perl": "perl"}[language]
+    if shutil.which(interpreter.split()[0]) is None:
+        pytest.skip(f"there is no {language}")
+    with folder() as work:
+        (work / "add").write_text(text, encoding="ascii")
+        script = f"printf 0 > count; {interpreter} add & {interpreter} add & wait; cat count"
+        found = checked(work, script)
+    assert any(
+        operation.variable == f"{work}/count"
+        for finding in loud(found)
+        for operation in finding.operations
+    )
+
+
+def test_a_static_program_is_seen_like_any_other() -> None:
+    source = 'int main(void) { FILE *f = fopen("f", "w"); fputs("x", f); return fclose(f); }'
+    with folder() as work:
+        (work / "touch.c").write_text(f"#include <stdio.h>\n{source}\n", encoding="ascii")
+        subprocess.run(["gcc", "-static", "-o", "touch", "touch.c"], cwd=work, check=True)
+        found = checked(work, "./touch & cat f 2> /dev/null; wait")
+    assert any("./touch" in op.actor for f in loud(found) for op in f.operations)
+
+
+def test_a_java_program_is_recorded_and_its_races_are_found() -> None:
+    if shutil.which("java") is None:
+        pytest.skip("there is no java")
+    text = """\
+import java.nio.file.*;
+class Put { public static void main(String[] a) throws Exception {
+  Files.writeString(Path.of("f"), a[0]); } }
+"""
+    with folder() as work:
+        (work / "Put.java").write_text(text, encoding="ascii")
+        subprocess.run(["javac", "Put.java"], cwd=work, check=True)
+        java = "java -Xint -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto Put"
+        with TreeSearch(
+            launch(work, "sh", "-c", f"{java} x & cat f 2> /dev/null; wait"), Store(work / "store")
+        ) as search:
+            found = search.check(0.001, lambda _: None)  # the races are wanted, not what they do
+    assert (found.calls > 1000, found.races > 0) == (True, True)

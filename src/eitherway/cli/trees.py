@@ -105,9 +105,12 @@ def _notes(checked: "Checked") -> list[str]:
     notes += [f"{count:,} races of {what} are left out" for what, count in checked.left_out.items()]
     if checked.waits:
         notes.append(f"{checked.waits:,} races cannot be tried: what they need is no call")
+    if checked.not_modelled:
+        counted = ", ".join(f"{name} ({n:,})" for name, n in sorted(checked.not_modelled.items()))
+        notes.append(f"calls that were made and have no meaning here: {counted}")
     notes.append(
-        "sockets, signals and memory that processes share are seen as they come and not put in "
-        "another order; other input may show other races"
+        "memory that processes share is not looked at, and threads of one process are taken to be "
+        "in order; other input may show other races"
     )
     return notes
 

@@ -104,7 +104,7 @@ class TreeJudge(Closing):
             candidate.finding,
             klass=verdict.klass,
             reason=verdict.reason,
-            consequence=consequence(verdict, candidate.finding.operations, _other(candidate)),
+            consequence=consequence(verdict, candidate.sides, _other(candidate)),
             confidence=Confidence(
                 paths=1,
                 schedules=verdict.witnesses,
@@ -129,7 +129,7 @@ class TreeJudge(Closing):
             evidence=os.fspath(kept[worse]),
             replay=_replay(kept[worse]),
             orders=tuple(
-                _ordered(finding, tried.candidate, trial, arm, kept[arm]) for arm in (worse, better)
+                _ordered(tried.candidate, trial, arm, kept[arm]) for arm in (worse, better)
             ),
             explanation=(
                 *finding.explanation,
@@ -156,9 +156,9 @@ def _replay(recording: Path) -> str:
     return f"eitherway replay {recording.name}"
 
 
-def _ordered(finding: Finding, candidate: Candidate, trial: Trial, arm: Arm, kept: Path) -> Ordered:
+def _ordered(candidate: Candidate, trial: Trial, arm: Arm, kept: Path) -> Ordered:
     outcome = trial.flip if arm is Arm.FLIP else trial.control
-    first, second = (side(operation) for operation in finding.operations[:2])
+    first, second = (side(operation) for operation in candidate.sides[:2])
     if isinstance(candidate.anchors, Choice):
         child = candidate.anchors.instead if arm is Arm.FLIP else candidate.anchors.found
         order = f"the wait finds process {child} first"
@@ -209,6 +209,8 @@ def _by_lines(name: str, recorded: list[str], other: list[str]) -> str:
     }
     if not any(only.values()):
         return f"In the other order {name} has other permissions."
+    if sorted(only["-"]) == sorted(only["+"]):
+        return f"In the other order {name} has its lines in another order."
     words = [
         f"{verb} {_named(only[sign])}"
         for sign, verb in (("-", "lacks"), ("+", "has besides"))

@@ -15,7 +15,7 @@ from eitherway.findings.from_races import findings_of
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.race import Race
 from eitherway.model.words import OURS
-from eitherway.worlds.processes.cut import Anchors, Cuts
+from eitherway.worlds.processes.cut import Anchors, Cuts, Pair
 from eitherway.worlds.processes.known import Known
 from eitherway.worlds.processes.traced import Traced
 
@@ -29,6 +29,7 @@ class Candidate:
     finding: Finding
     anchors: Anchors
     operations: tuple[int, ...]
+    sides: tuple[FoundOperation, ...]  # of the finding, those whose order is tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,19 @@ def _grouped(
     for (race, anchors), finding in zip(chosen, found, strict=True):
         if anchors not in known:
             known.add(anchors)
-            groups[finding.id].append(Candidate(finding, anchors, race.operations))
+            sides = _sides(traced, race, anchors, finding)
+            groups[finding.id].append(Candidate(finding, anchors, race.operations, sides))
     return map(tuple, groups.values())
+
+
+def _sides(
+    traced: Traced, race: Race, anchors: Anchors, finding: Finding
+) -> tuple[FoundOperation, ...]:
+    """Of three operations it is the order of two that is tried."""
+    if not isinstance(anchors, Pair):
+        return finding.operations
+    calls = [int(traced.call[number]) for number in race.operations]
+    return tuple(finding.operations[calls.index(call)] for call in (anchors.first, anchors.second))
 
 
 def _clustered(groups: list[tuple[Candidate, ...]]) -> list[list[tuple[Candidate, ...]]]:

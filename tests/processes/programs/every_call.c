@@ -12,12 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -95,6 +98,81 @@ static void attributes(void) {
     CALL(SYS_getxattr, "a", "user.a", buffer, 1);
     CALL(SYS_lgetxattr, "a", "user.a", buffer, 1);
     CALL(SYS_fgetxattr, fd, "user.a", buffer, 1);
+}
+
+static void other_forms(void) {
+    struct iovec part = {buffer, 1};
+    struct {
+        uint64_t flags, mode, resolve;
+    } how = {O_RDWR | O_CREAT, 0644, 0};
+    int fd = (int)CALL(SYS_openat2, AT_FDCWD, "o", &how, sizeof how);
+    MUST(SYS_pwritev2, fd, &part, 1, 0, 0, 0);
+    MUST(SYS_preadv2, fd, &part, 1, 0, 0, 0);
+    MUST(SYS_utime, "o", NULL);
+    MUST(SYS_utimes, "o", NULL);
+    MUST(SYS_futimesat, AT_FDCWD, "o", NULL);
+    CALL(SYS_listxattr, "o", buffer, sizeof buffer);
+    CALL(SYS_llistxattr, "o", buffer, sizeof buffer);
+    CALL(SYS_flistxattr, fd, buffer, sizeof buffer);
+    CALL(SYS_removexattr, "o", "user.a");
+    CALL(SYS_lremovexattr, "o", "user.a");
+    CALL(SYS_fremovexattr, fd, "user.a");
+}
+
+static void sockets(void) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "s"};
+    struct iovec part = {buffer, 1};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    struct mmsghdr messages = {.msg_hdr = message};
+    int pair[2];
+    MUST(SYS_socketpair, AF_UNIX, SOCK_STREAM, 0, pair);
+    MUST(SYS_sendto, pair[0], "a", 1, 0, NULL, 0);
+    MUST(SYS_recvfrom, pair[1], buffer, 1, 0, NULL, NULL);
+    MUST(SYS_sendmsg, pair[0], &message, 0);
+    MUST(SYS_recvmsg, pair[1], &message, 0);
+    MUST(SYS_sendmmsg, pair[0], &messages, 1, 0);
+    MUST(SYS_recvmmsg, pair[1], &messages, 1, 0, NULL);
+    MUST(SYS_shutdown, pair[0], SHUT_WR);
+    int listener = (int)CALL(SYS_socket, AF_UNIX, SOCK_STREAM, 0);
+    int client = (int)CALL(SYS_socket, AF_UNIX, SOCK_STREAM, 0);
+    MUST(SYS_bind, listener, &address, sizeof address);
+    MUST(SYS_listen, listener, 2);
+    MUST(SYS_connect, client, &address, sizeof address);
+    MUST(SYS_accept, listener, NULL, NULL);
+    client = (int)CALL(SYS_socket, AF_UNIX, SOCK_STREAM, 0);
+    MUST(SYS_connect, client, &address, sizeof address);
+    MUST(SYS_accept4, listener, NULL, NULL, 0);
+}
+
+static void descriptors(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    MUST(SYS_eventfd, 0);
+    MUST(SYS_eventfd2, 0, 0);
+    MUST(SYS_signalfd, -1, &set, 8);
+    MUST(SYS_signalfd4, -1, &set, 8, 0);
+    MUST(SYS_timerfd_create, CLOCK_MONOTONIC, 0);
+    MUST(SYS_epoll_create, 1);
+    MUST(SYS_inotify_init);
+    int watch = (int)CALL(SYS_inotify_init1, 0);
+    MUST(SYS_inotify_add_watch, watch, ".", IN_CREATE);
+    MUST(SYS_memfd_create, "m", 0);
+    int self = (int)CALL(SYS_pidfd_open, getpid(), 0);
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGUSR1, &ignore, NULL);
+    MUST(SYS_pidfd_send_signal, self, SIGUSR1, NULL, 0);
+}
+
+static void signals(void) {
+    sigset_t set;
+    struct timespec none = {0};
+    siginfo_t info = {.si_signo = SIGUSR1, .si_code = SI_QUEUE};
+    sigemptyset(&set);
+    MUST(SYS_tkill, getpid(), SIGUSR1);
+    MUST(SYS_rt_sigqueueinfo, getpid(), SIGUSR1, &info);
+    MUST(SYS_rt_tgsigqueueinfo, getpid(), getpid(), SIGUSR1, &info);
+    CALL(SYS_rt_sigtimedwait, &set, NULL, &none, 8);
 }
 
 static void entries(void) {
@@ -176,6 +254,7 @@ static void waiting(void) {
     MUST(SYS_pselect6, 0, NULL, NULL, NULL, &short_time, NULL);
     MUST(SYS_epoll_wait, epoll, &event, 1, 0);
     MUST(SYS_epoll_pwait, epoll, &event, 1, 0, NULL, 8);
+    MUST(SYS_epoll_pwait2, epoll, &event, 1, &short_time, NULL, 8);
     MUST(SYS_futex, &shared, FUTEX_WAKE, 1, NULL, NULL, 0);
     wait_for_alarm(SYS_pause);
     wait_for_alarm(SYS_rt_sigsuspend);
@@ -204,8 +283,12 @@ int main(int count, char **words) {
     }
     files();
     attributes();
+    other_forms();
     entries();
+    sockets();
+    descriptors();
     processes();
+    signals();
     waiting();
     outside();
     char *const again[] = {words[0], "2", NULL};

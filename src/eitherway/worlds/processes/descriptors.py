@@ -137,6 +137,12 @@ def _pipe(table: Descriptors, call: Call) -> list[Handle]:
     return gone + table.opened(call.thread, writing, call.second, flags)
 
 
+def _socketpair(table: Descriptors, call: Call) -> list[Handle]:
+    first, second = call.value & 0xFFFFFFFF, call.value >> 32
+    gone = table.opened(call.thread, first, call.second, 0)
+    return gone + table.opened(call.thread, second, call.object, 0)
+
+
 def _dup(table: Descriptors, call: Call) -> list[Handle]:
     if call.descriptor() == call.result:
         return []  # dup2 to itself does nothing
@@ -160,6 +166,7 @@ def _close_range(table: Descriptors, call: Call) -> list[Handle]:
 
 
 _CHANGES = {
+    "socketpair": _socketpair,
     "pipe": _pipe,
     "pipe2": _pipe,
     "dup": _dup,

@@ -2,9 +2,10 @@
 """What races in every run and is meant to: the tokens of make's jobserver, the cache of ccache."""
 
 import re
-from collections import defaultdict
 
-from eitherway.worlds.processes.calls import call_of
+import numpy as np
+
+from eitherway.worlds.processes.call_table import CALLS
 from eitherway.worlds.processes.traced import NO_CALL, Traced
 
 JOBSERVER = "tokens of make's jobserver"
@@ -12,8 +13,8 @@ CCACHE = "the cache of ccache"
 _MAKE = re.compile(r"(?:.*/)?(?:g?make|ninja)")
 _FIFO = re.compile(r"GMfifo\d+$")
 _CACHE = re.compile(r"/\.?ccache/")
-_PIPES = ("pipe", "pipe2")
-_TOKENS = ("read", "write")
+_PIPES = [number for number, call in CALLS.items() if call.name in ("pipe", "pipe2")]
+_TOKENS = [number for number, call in CALLS.items() if call.name in ("read", "write")]
 
 
 class Known:
@@ -39,14 +40,11 @@ class Known:
 
 def _jobservers(traced: Traced) -> set[int]:
     """Pipes that make made and that only single bytes go through."""
-    log, made, sizes = traced.log, set[int](), defaultdict[int, set[int]](set)
-    for number in range(len(log.calls)):
-        name = traced.name(number)
-        if name in _PIPES:
-            call = call_of(log, number)
-            words = traced.tree.command(call.thread, call.when)
-            if words and _MAKE.fullmatch(words[0]):
-                made.add(call.second)
-        elif name in _TOKENS:
-            sizes[int(log.calls["object"][number])].add(int(log.calls["a2"][number]))
-    return {pipe for pipe in made if sizes[pipe] <= {1}}
+    calls, made = traced.log.calls, set[int]()
+    for row in calls[np.isin(calls["number"], _PIPES)]:
+        words = traced.tree.command(int(row["thread"]), int(row["entered"]))
+        if words and _MAKE.fullmatch(words[0]):
+            made.add(int(row["second"]))
+    through = calls[np.isin(calls["number"], _TOKENS) & np.isin(calls["object"], list(made))]
+    larger = set(through["object"][through["a2"] != 1].tolist())
+    return made - larger

@@ -3,7 +3,7 @@
 
 import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from functools import cached_property
@@ -16,7 +16,7 @@ from eitherway.model.trace import Table
 from eitherway.recording.blocks import tailed
 from eitherway.recording.layout import BlockType
 from eitherway.recording.read import Recording
-from eitherway.worlds.processes.call_table import CALLS
+from eitherway.worlds.processes.call_table import CALLS, NOT_MODELLED
 
 NO_POSITION = 2**64 - 1
 
@@ -66,6 +66,7 @@ _ENDING = shape.partial(
     endless=shape.some_text,
     left_behind=shape.some_text,
     left=_NUMBER,
+    not_modelled=shape.some_text,
 )
 
 
@@ -83,6 +84,14 @@ class Ending:
     endless: str = ""  # one computed for too long
     left_behind: str = ""
     left: int = 0  # processes that had to be ended
+    not_modelled: str = ""  # numbers of calls without a meaning here, each with how often
+
+    @property
+    def calls_not_modelled(self) -> Mapping[str, int]:
+        """Those, by name."""
+        pairs = (pair.split() for pair in self.not_modelled.split(",") if pair)
+        counts = {int(number): int(count) for number, count in pairs}
+        return {NOT_MODELLED.get(n, f"call {n}"): count for n, count in counts.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +186,15 @@ def effect(calls: Table) -> Table:
     return moments
 
 
+# A signal that came before a wait for one has come to nothing: such a wait counts from its begin.
+_AT_ONCE = ("never", "signal")
+
+
 def _waits(number: int) -> bool:
     call = CALLS.get(number)
-    return call is not None and call.waits != "never" and "wake stream" not in call.does
+    if call is None or call.waits in _AT_ONCE:
+        return False
+    return not any(phrase.startswith("wake ") for phrase in call.does)
 
 
 def _in_order(

@@ -153,6 +153,35 @@ def _process_of_other(call: Call, _: Mode) -> Iterator[Micro]:
     yield Micro(OpKind.LOAD, "process", call.taken("process"))
 
 
+def _of_signal(kind: OpKind, sort: str, *, other: bool = False) -> "Action":
+    """What a process does with each signal is a place of its own."""
+
+    def act(call: Call, _: Mode) -> Iterator[Micro]:
+        number = call.taken("signal")
+        process = call.taken("process") if other else call.thread
+        if call.worked and (number or not other) and not process >> 31:
+            yield Micro(kind, sort, process, number, number + 1)
+
+    return act
+
+
+def _load_signals(call: Call, _: Mode) -> Iterator[Micro]:
+    yield Micro(OpKind.LOAD, "signals", call.thread, 0, ALL)
+
+
+def _load_parent(call: Call, _: Mode) -> Iterator[Micro]:
+    yield Micro(OpKind.LOAD, "parent", call.thread)
+
+
+def _listener(kind: OpKind) -> "Action":
+    def act(call: Call, mode: Mode) -> Iterator[Micro]:
+        if call.object and stat.S_ISSOCK(mode(call.object)) and call.worked:
+            flags = OpFlag.WILDCARD if kind is OpKind.WAIT else OpFlag.NONE
+            yield Micro(kind, "listener", call.object, flags=flags)
+
+    return act
+
+
 def _wait_stream(call: Call, mode: Mode) -> Iterator[Micro]:
     if call.object and _is_stream(mode(call.object)):
         flags = OpFlag.WILDCARD | (OpFlag.NONE if call.worked else OpFlag.FAILED)
@@ -204,6 +233,14 @@ _ACTIONS: dict[str, Action] = {
     "load process of other": _process_of_other,
     "wait stream": _wait_stream,
     "wake stream": _wake_stream,
+    "wait listener": _listener(OpKind.WAIT),
+    "wake listener": _listener(OpKind.WAKE),
+    "store disposition": _of_signal(OpKind.STORE, "disposition"),
+    "load disposition of other": _of_signal(OpKind.LOAD, "disposition", other=True),
+    "store signals of other": _of_signal(OpKind.STORE, "signals", other=True),
+    "load signals": _load_signals,
+    "load parent": _load_parent,
+    "store process of reaped": _nothing,
     "wait child": _nothing,
     "wake parent": _nothing,
     "acquire file lock": _lock(OpKind.ACQUIRE),
@@ -217,7 +254,12 @@ def _is_kept(mode: int) -> bool:
 
 
 def _is_stream(mode: int) -> bool:
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or is_anonymous(mode)
+
+
+def is_anonymous(mode: int) -> bool:
+    """An eventfd and its like: all of them have one inode, which has no type."""
+    return mode != 0 and stat.S_IFMT(mode) == 0
 
 
 # ---- when

@@ -45,7 +45,7 @@ def outcome_of(ran: Ran, box: Sandbox, kept: Kept = bytes) -> Outcome:
 
 def _ending(log: Log) -> tuple[Ending, int]:
     if log.ending.hangs:
-        return Ending.HANG, 0
+        return Ending.DEADLOCK, 0
     if log.ending.endless:
         return Ending.BUDGET, 0
     status = log.ending.status

@@ -2,24 +2,32 @@
 """From a log to a trace: calls become operations on objects, and what orders them edges."""
 
 import stat
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from eitherway.model.described import Described
+from eitherway.model.outcome import signal_name
 from eitherway.model.trace import Place, Table, Trace, TraceBuilder
 from eitherway.model.words import EdgeKind, OpFlag, OpKind, World
 from eitherway.worlds.processes.calls import Call, call_of, calls_of
 from eitherway.worlds.processes.descriptors import Descriptors, Handle
 from eitherway.worlds.processes.log import EventKind, Log, effect
-from eitherway.worlds.processes.meaning import BYTES, PART_WORDS, Micro, micros
+from eitherway.worlds.processes.meaning import BYTES, PART_WORDS, Micro, is_anonymous, micros
 from eitherway.worlds.processes.paths import Paths
 from eitherway.worlds.processes.pipes import Pipes
+from eitherway.worlds.processes.sockets import Sockets
 from eitherway.worlds.processes.tree import Event, Tree, events_of
 
 NO_CALL = -1
+_OF_PROCESSES = {
+    "process": "process",
+    "disposition": "what is done with signals by",
+    "signals": "signals to",
+    "parent": "the parent of",
+}
 _REMOVES = {"unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2"}
 _NOTHING, _CHILDREN = Described(), Described("children")
 
@@ -80,10 +88,13 @@ class _Maker:
         self._modes = log.objects["mode"].tolist()
         self._actors: dict[int, int] = {}
         self._last: dict[int, int] = {}  # operation of each thread
+        self._last_of: dict[int, tuple[int, int]] = {}  # of each process: thread, operation
         self._objects: dict[tuple[object, ...], int] = {}
         self._names: dict[tuple[str, int, str], int] = {}  # places of entries in their directories
         self._stacks: dict[tuple[str, str], int] = {}
         self._pipes = Pipes()
+        self._sockets = Sockets(log)
+        self._came: dict[Hashable, deque[int]] = defaultdict(deque)
         self._locked: dict[tuple[object, ...], set[object]] = defaultdict(set)
         self._released: dict[tuple[object, ...], int] = {}
         self._removed: dict[tuple[int, str], int] = {}
@@ -105,6 +116,7 @@ class _Maker:
         self._also(call)
         if self._first[call.number] == len(self._call_of):
             self._operation(call.thread, OpKind.OTHER, 0, call=call)
+        self._sockets.follow(call)
         for handle in self._descriptors.follow(call):
             self._let_go(call.thread, handle)
 
@@ -114,9 +126,11 @@ class _Maker:
     def _do(self, call: Call, micro: Micro) -> None:
         if micro.sort == "stream":
             self._stream(call, micro)
+        elif micro.sort == "listener":
+            self._listener(call, micro)
         elif micro.sort == "lock":
             self._lock(call, micro)
-        elif micro.object not in self._outside or micro.sort == "process":
+        elif micro.object not in self._outside or micro.sort in _OF_PROCESSES:
             for each in self._placed(call, micro):
                 operation = self._access(call, each)
                 self._entry_edges(call, each, operation)
@@ -149,8 +163,9 @@ class _Maker:
         return self._operation(call.thread, micro.kind, touched, call=call, about=described)
 
     def _key(self, call: Call, micro: Micro) -> tuple[object, ...]:
-        if micro.sort == "process":
-            return "process", micro.object
+        if micro.sort in _OF_PROCESSES:
+            life = self._tree.lives.get(micro.object)
+            return micro.sort, life.process if life else micro.object
         if micro.sort == "position":
             handle = self._descriptors.handle(call.thread, call.descriptor(), call.object)
             return "position", handle.number
@@ -163,6 +178,9 @@ class _Maker:
             return Described("entry", self._paths.entry(micro.object, micro.name))
         if micro.sort == "process":
             return Described("process", f"/proc/{micro.object}/{micro.name}".rstrip("/"))
+        if micro.sort in _OF_PROCESSES:
+            part = _signal_words(micro) if micro.sort != "parent" else ""
+            return Described(f"{_OF_PROCESSES[micro.sort]} process {micro.object}", part=part)
         path = self._paths.of(micro.object)
         if micro.sort == "position":
             return Described("position in", path)
@@ -181,22 +199,54 @@ class _Maker:
     # ---- pipes
 
     def _stream(self, call: Call, micro: Micro) -> None:
-        if not stat.S_ISFIFO(self._mode(micro.object)) or micro.object in self._outside:
+        if micro.object in self._outside:
             return
-        key = self._alive(micro.object)
+        wakes = micro.kind is OpKind.WAKE
+        key = self._stream_key(call, micro.object, wakes=wakes)
+        if key is None:
+            return
+        sort = "pipe" if stat.S_ISFIFO(self._mode(micro.object)) else "socket"
         operation = self._operation(
             call.thread,
             micro.kind,
-            self._builder.range(self._object("pipe", *key)),
+            self._builder.range(self._object(sort, *key)),
             call=call,
             flags=micro.flags,
-            about=Described("pipe", self._paths.of(micro.object)),
+            about=Described(sort, self._paths.of(micro.object)),
         )
-        if micro.kind is OpKind.WAKE:
+        if wakes:
             self._pipes.write(key, call.result, operation)
         elif call.worked:
-            for source in self._pipes.read(key, call.result):
+            every = is_anonymous(self._mode(micro.object))
+            for source in self._pipes.read(key, call.result, every=every):
                 self._edge(source, operation)
+
+    def _stream_key(self, call: Call, object_: int, *, wakes: bool) -> tuple[int, int] | None:
+        """What goes into a socket comes out of the one at its other end."""
+        mode = self._mode(object_)
+        if is_anonymous(mode):
+            handle = self._descriptors.handle(call.thread, call.descriptor(), object_)
+            return -1 - handle.number, 0
+        if stat.S_ISSOCK(mode) and wakes:
+            object_ = self._sockets.other_end(object_)
+        return self._alive(object_) if object_ else None
+
+    def _listener(self, call: Call, micro: Micro) -> None:
+        """Connections are taken in the order in which they come."""
+        place = self._sockets.listener(call)
+        operation = self._operation(
+            call.thread,
+            micro.kind,
+            self._builder.range(self._object("listener", place)),
+            call=call,
+            flags=micro.flags,
+            about=Described("listening socket"),
+        )
+        came = self._came[place]
+        if micro.kind is OpKind.WAKE:
+            came.append(operation)
+        elif came:
+            self._edge(came.popleft(), operation)
 
     def _alive(self, object_: int) -> tuple[int, int]:
         return object_, self._paths.life(object_)
@@ -234,8 +284,11 @@ class _Maker:
             released = self._operation(thread, OpKind.RELEASE, touched, about=about)
             self._released[key] = released
             self._locked[key].discard(handle)
-        if handle.writes and stat.S_ISFIFO(self._mode(handle.object)):
+        mode = self._mode(handle.object)
+        if handle.writes and stat.S_ISFIFO(mode):
             self._pipes.let_go(self._alive(handle.object), self._last[thread])
+        elif stat.S_ISSOCK(mode) and (other := self._sockets.other_end(handle.object)):
+            self._pipes.let_go(self._alive(other), self._last[thread])
 
     # ---- lives
 
@@ -251,6 +304,11 @@ class _Maker:
         parent = self._tree.lives.get(life.process, life).parent
         if life.process in self._exits or parent is None:
             return
+        for child in self._tree.children(life.process):
+            if child not in self._exits and child in self._actors:
+                touched = self._builder.range(self._object("parent", child))
+                about = Described(f"the parent of process {child}")
+                self._operation(thread, OpKind.STORE, touched, call=call, about=about)
         self._exits[life.process] = self._operation(
             thread, OpKind.WAKE, self._children(parent), call=call, about=_CHILDREN
         )
@@ -269,6 +327,9 @@ class _Maker:
             call.thread, OpKind.WAIT, touched, call=call, flags=flags, about=_CHILDREN
         )
         self._edge(self._exits[child], operation)
+        if self._paths.proc:
+            micro = Micro(OpKind.STORE, "directory", self._paths.proc, name=str(child))
+            self._access(call, micro)
 
     def event(self, event: Event) -> None:
         """The next thing that happened to a process."""
@@ -340,6 +401,7 @@ class _Maker:
             self._actors[thread], kind, touched, stack=stack, flags=flags
         )
         self._last[thread] = number
+        self._after_sibling(thread, number)
         return number
 
     def _stack(self, thread: int, call: Call) -> int:
@@ -349,6 +411,14 @@ class _Maker:
         if key not in self._stacks:
             self._stacks[key] = self._builder.stack([Place(function=key[0], module=key[1])])
         return self._stacks[key]
+
+    def _after_sibling(self, thread: int, operation: int) -> None:
+        """What threads of one process do in its memory is not seen: their order stands as it is."""
+        process = self._tree.lives[thread].process
+        before = self._last_of.get(process, (thread, operation))
+        self._last_of[process] = thread, operation
+        if before[0] != thread:
+            self._edge(before[1], operation)
 
     def _edge(self, source: int, target: int, kind: EdgeKind = EdgeKind.INHERENT) -> None:
         if source < target:
@@ -364,6 +434,10 @@ class _Maker:
             first=self._first,
             about=tuple(self._about),
         )
+
+
+def _signal_words(micro: Micro) -> str:
+    return signal_name(micro.lo) if micro.hi == micro.lo + 1 else ""
 
 
 def _bytes(micro: Micro) -> str:

@@ -62,6 +62,10 @@ class Tree:
         self.lives: dict[int, Life] = {}
         for event in events_of(log):
             self._take(log, event)
+        self._children: dict[int, list[int]] = {}
+        for life in self.lives.values():
+            if life.is_process and life.parent is not None:
+                self._children.setdefault(self.lives[life.parent].process, []).append(life.thread)
 
     def _take(self, log: Log, event: Event) -> None:
         life = self.lives.setdefault(event.thread, Life(event.thread, event.thread))
@@ -91,6 +95,10 @@ class Tree:
         life = self.lives[thread]
         own = life.runs if life.parent is None else life.runs[1:]
         return own[0].words if own else ()
+
+    def children(self, process: int) -> list[int]:
+        """The processes that it made."""
+        return self._children.get(process, [])
 
     def title(self, thread: int) -> str:
         """Its command line, for people."""

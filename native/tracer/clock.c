@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ordered: who sleeps is not waited for. The clocks that programs ask go on by what was slept.
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "tracer.h"
+
+enum { SECOND = 1000000000 };
+
+static uint64_t slept; // nanoseconds
+
+static bool goes_on(uint64_t clock) {
+    return clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID && clock < 16;
+}
+
+static struct timespec later(struct timespec time) {
+    uint64_t parts = (uint64_t)time.tv_nsec + slept;
+    time.tv_sec += (time_t)(parts / SECOND);
+    time.tv_nsec = (long)(parts % SECOND);
+    return time;
+}
+
+// How long: until a moment of a clock that has gone on, if that is how it was asked for.
+static struct timespec duration(const struct thread *thread, struct timespec asked) {
+    bool by_clock = thread->call.number == SYS_clock_nanosleep;
+    struct timespec now;
+    if (!by_clock || !(thread->call.a1 & TIMER_ABSTIME) ||
+        clock_gettime((clockid_t)thread->call.a0, &now) < 0)
+        return asked;
+    now = later(now);
+    asked.tv_sec -= now.tv_sec;
+    asked.tv_nsec -= now.tv_nsec;
+    if (asked.tv_nsec < 0) {
+        asked.tv_sec--;
+        asked.tv_nsec += SECOND;
+    }
+    return asked;
+}
+
+void clock_slept(const struct thread *thread) {
+    bool by_clock = thread->call.number == SYS_clock_nanosleep;
+    uint64_t address = by_clock ? thread->call.a2 : thread->call.a0;
+    struct timespec time;
+    if (memory_read(thread->id, address, &time, sizeof time) != (ssize_t)sizeof time)
+        return;
+    time = duration(thread, time);
+    if (time.tv_sec >= 0 && time.tv_sec < INT32_MAX)
+        slept += (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
+}
+
+bool clock_put_on(const struct thread *thread, uint64_t address) {
+    struct timespec time;
+    struct timeval older;
+    if (!slept)
+        return false;
+    if (thread->call.number == SYS_clock_gettime && goes_on(thread->call.a0) &&
+        memory_read(thread->id, address, &time, sizeof time) == (ssize_t)sizeof time) {
+        time = later(time);
+        return memory_write(thread->id, address, &time, sizeof time) == (ssize_t)sizeof time;
+    }
+    if (thread->call.number == SYS_gettimeofday &&
+        memory_read(thread->id, address, &older, sizeof older) == (ssize_t)sizeof older) {
+        time = later((struct timespec){older.tv_sec, older.tv_usec * 1000});
+        older = (struct timeval){time.tv_sec, time.tv_nsec / 1000};
+        return memory_write(thread->id, address, &older, sizeof older) == (ssize_t)sizeof older;
+    }
+    return false;
+}
+
+int64_t clock_seconds(int64_t seconds) {
+    return seconds + (int64_t)(slept / SECOND);
+}

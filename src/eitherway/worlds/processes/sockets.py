@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which socket a socket talks to: what is written to the one is read from the other.
+
+A listener hands out connections in the order in which they came: the first accept on an address has
+the first connect to it. What is connected to the outside has no other end here.
+"""
+
+import socket
+import struct
+from collections import defaultdict, deque
+from collections.abc import Hashable
+
+from eitherway.worlds.processes.calls import Call
+from eitherway.worlds.processes.log import Log
+
+_EINPROGRESS = -115
+_PORT = struct.Struct("!H")
+
+
+class Sockets:
+    """Of one run, call after call."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._peer: dict[int, int] = {}
+        self._bound: dict[int, Hashable] = {}  # listener to address
+        self._came: dict[Hashable, deque[int]] = defaultdict(deque)  # sockets not accepted yet
+
+    def follow(self, call: Call) -> None:
+        """Learn from a call that is over."""
+        if call.name == "socketpair" and call.worked:
+            self._join(call.object, call.second)
+        elif call.name == "bind" and call.worked:
+            self._bound[call.object] = self._address(call)
+        elif call.name == "connect" and (call.worked or call.result == _EINPROGRESS):
+            self._came[self._address(call)].append(call.object)
+        elif call.name in ("accept", "accept4") and call.worked:
+            came = self._came[self._bound.get(call.object)]
+            if came:
+                self._join(came.popleft(), call.second)
+
+    def other_end(self, object_: int) -> int:
+        """The socket that what is written to this one comes out of; 0 when it is not known."""
+        return self._peer.get(object_, 0)
+
+    def listener(self, call: Call) -> Hashable:
+        """What an accept waits at, or a connect comes to."""
+        if call.name == "connect":
+            return self._address(call)
+        return self._bound.get(call.object, call.object)
+
+    def _join(self, one: int, other: int) -> None:
+        self._peer[one], self._peer[other] = other, one
+
+    def _address(self, call: Call) -> Hashable:
+        """Of an internet socket the port: one may listen on all addresses."""
+        data = self._log.texts[call.value] if call.value < len(self._log.texts) else b""
+        family = int.from_bytes(data[:2], "little")
+        if family in (socket.AF_INET, socket.AF_INET6) and len(data) >= 4:
+            return "port", _PORT.unpack(data[2:4])[0]
+        return family, data[2:].rstrip(b"\0") or data[2:]

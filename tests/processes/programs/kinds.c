@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// One way to race for each argument.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t came;
+
+static void on_signal(int number) {
+    (void)number;
+    came = 1;
+}
+
+static int ended(void) {
+    int status;
+    wait(&status);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// The child may be killed before it says what to do with the signal, and may wait for it too late.
+static int signalled(void) {
+    struct sigaction action = {.sa_handler = on_signal};
+    pid_t child = fork();
+    if (child == 0) {
+        sigaction(SIGUSR1, &action, NULL);
+        if (!came)
+            pause();
+        _exit(0);
+    }
+    kill(child, SIGUSR1);
+    return ended();
+}
+
+// The signal is blocked until it is waited for, and what is done with it is said before the fork.
+static int signalled_well(void) {
+    struct sigaction action = {.sa_handler = on_signal};
+    sigset_t blocked, before;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &blocked, &before);
+    sigaction(SIGUSR1, &action, NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        while (!came)
+            sigsuspend(&before);
+        _exit(0);
+    }
+    kill(child, SIGUSR1);
+    return ended();
+}
+
+// Two write to one pipe: who is first?
+static int writers(void) {
+    int ends[2];
+    char first = 0;
+    if (pipe(ends) < 0)
+        return 1;
+    for (const char *name = "ab"; *name; name++)
+        if (fork() == 0)
+            _exit(write(ends[1], name, 1) != 1);
+    ended();
+    ended();
+    return read(ends[0], &first, 1) != 1 || first != 'a';
+}
+
+// Two read from one pipe: who gets what?
+static int readers(void) {
+    int ends[2], codes = 0;
+    if (pipe(ends) < 0 || write(ends[1], "ab", 2) != 2)
+        return 1;
+    for (char wanted = 'a'; wanted <= 'b'; wanted++)
+        if (fork() == 0) {
+            char got = 0;
+            _exit(read(ends[0], &got, 1) != 1 || got != wanted);
+        }
+    codes += ended();
+    codes += ended();
+    return codes;
+}
+
+// Two come to a listener.
+static int comers(void) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "s"};
+    char first = 0;
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 2) < 0)
+        return 1;
+    for (const char *name = "ab"; *name; name++)
+        if (fork() == 0) {
+            int end = socket(AF_UNIX, SOCK_STREAM, 0);
+            if (connect(end, (struct sockaddr *)&address, sizeof address) < 0)
+                _exit(1);
+            _exit(send(end, name, 1, 0) != 1);
+        }
+    int end = accept(listener, NULL, NULL);
+    if (recv(end, &first, 1, 0) != 1)
+        return 1;
+    ended();
+    ended();
+    return first != 'a';
+}
+
+// What goes through a socket or an eventfd puts two uses of a file in order.
+static int told(int by_socket) {
+    int ends[2];
+    uint64_t one = 1;
+    char byte;
+    if (by_socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0 : (ends[0] = eventfd(0, 0)) < 0)
+        return 1;
+    if (fork() == 0) {
+        close(open("f", O_CREAT | O_WRONLY, 0600));
+        _exit(by_socket ? send(ends[0], "x", 1, 0) != 1 : write(ends[0], &one, 8) != 8);
+    }
+    if (by_socket ? recv(ends[1], &byte, 1, 0) != 1 : read(ends[0], &one, 8) != 8)
+        return 1;
+    int there = access("f", F_OK) == 0;
+    return ended() || !there;
+}
+
+// Who asks for its parent when that has ended is told another one.
+static int orphan(void) {
+    if (fork() == 0) {
+        pid_t parent = getppid();
+        if (fork() == 0)
+            _exit(getppid() == parent);
+        _exit(0);
+    }
+    return ended();
+}
+
+static void *touch(void *name) {
+    close(open(name, O_CREAT | O_WRONLY, 0600));
+    return NULL;
+}
+
+// Threads of one process: a mutex that nobody sees may put them in order.
+static int threads(void) {
+    static char name[] = "f";
+    pthread_t one, other;
+    pthread_create(&one, NULL, touch, name);
+    pthread_create(&other, NULL, touch, name);
+    pthread_join(one, NULL);
+    pthread_join(other, NULL);
+    return 0;
+}
+
+static int slept(void) {
+    struct timespec before, after, time = {.tv_sec = 100};
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    nanosleep(&time, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    return after.tv_sec - before.tv_sec < 100;
+}
+
+int main(int count, char **words) {
+    const char *what = count > 1 ? words[1] : "";
+    if (!strcmp(what, "signalled"))
+        return signalled();
+    if (!strcmp(what, "signalled well"))
+        return signalled_well();
+    if (!strcmp(what, "writers"))
+        return writers();
+    if (!strcmp(what, "readers"))
+        return readers();
+    if (!strcmp(what, "comers"))
+        return comers();
+    if (!strcmp(what, "told by socket") || !strcmp(what, "told by eventfd"))
+        return told(!strcmp(what, "told by socket"));
+    if (!strcmp(what, "orphan"))
+        return orphan();
+    if (!strcmp(what, "threads"))
+        return threads();
+    return strcmp(what, "slept") ? 2 : slept();
+}

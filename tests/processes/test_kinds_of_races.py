@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signals, streams, listeners, parents: each kind of race is found, and its right form is not."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.processes.harness import PROGRAMS, compiled, folder, launch, ran
+
+from eitherway.find.trees import Checked, TreeSearch
+from eitherway.model.finding import Finding
+from eitherway.model.words import Class, Kind
+from eitherway.recording.store import Store
+from eitherway.sandbox.box import Sandbox
+
+LOUD = {Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS}
+
+
+@pytest.fixture(scope="module")
+def program() -> Iterator[str]:
+    with folder() as place:
+        yield str(compiled(PROGRAMS / "kinds.c", place / "kinds"))
+
+
+def checked(work: Path, *command: str) -> Checked:
+    with TreeSearch(launch(work, *command), Store(work / "store"), jobs=2) as search:
+        return search.check(120.0, lambda _: None)
+
+
+def loud(found: Checked) -> list[Finding]:
+    return [finding for finding in found.findings.values() if finding.klass in LOUD]
+
+
+def calls(finding: Finding) -> set[str]:
+    return {operation.op for operation in finding.operations}
+
+
+@pytest.mark.usefixtures("box")
+def test_a_signal_that_comes_too_early_kills_or_is_lost(program: str, work: Path) -> None:
+    found = {frozenset(calls(f)): f for f in loud(checked(work, program, "signalled"))}
+    killed, lost = found[frozenset({"kill", "rt_sigaction"})], found[frozenset({"kill", "pause"})]
+    assert "exit status 138" in killed.consequence
+    assert "SIGUSR1" in {operation.part for operation in killed.operations}
+    assert "no thread of the program can go on" in lost.consequence
+
+
+@pytest.mark.parametrize(
+    ("what", "kind", "made"),
+    [
+        ("writers", Kind.WAIT_WAKEUPS, {"write"}),
+        ("readers", Kind.WAKEUP_WAITS, {"read"}),
+        ("comers", Kind.WAIT_WAKEUPS, {"connect"}),
+    ],
+)
+@pytest.mark.usefixtures("box")
+def test_who_is_first(program: str, work: Path, what: str, kind: Kind, made: set[str]) -> None:
+    (finding,) = loud(checked(work, program, what))
+    assert (finding.kind, finding.klass) == (kind, Class.SPEC_VIOLATED)
+    (call,) = made
+    assert finding.consequence.startswith(f"When the {call} by process")
+    assert f"comes before the {call} by process" in finding.consequence
+
+
+@pytest.mark.usefixtures("box")
+def test_the_parent_that_a_process_has_depends_on_when_it_asks(program: str, work: Path) -> None:
+    found = checked(work, program, "orphan")
+    names = {name for finding in found.findings.values() for name in calls(finding)}
+    assert found.races
+    assert names <= {"getppid", "exit_group"}
+
+
+@pytest.mark.parametrize(
+    "what", ["signalled well", "told by socket", "told by eventfd", "threads", "slept"]
+)
+@pytest.mark.usefixtures("box")
+def test_what_is_in_order_is_left_in_peace(program: str, work: Path, what: str) -> None:
+    assert not loud(checked(work, program, what))
+
+
+def test_who_sleeps_finds_the_clock_put_on(program: str, work: Path, box: Sandbox) -> None:
+    assert ran(box, work, program, "slept").log.ending.status == 0
+
+
+def test_calls_without_a_meaning_are_counted(work: Path, box: Sandbox) -> None:
+    script = "use POSIX; POSIX::setsid() for 1..3"
+    log = ran(box, work, "perl", "-e", script).log
+    assert log.ending.calls_not_modelled == {"setsid": 3}
