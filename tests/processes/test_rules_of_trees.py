@@ -71,6 +71,16 @@ def test_a_difference_of_many_lines_is_told_by_lines(work: Path) -> None:
     )
 
 
+@pytest.mark.usefixtures("box")
+def test_lines_that_change_places_are_not_told_as_missing(work: Path) -> None:
+    words = [
+        line
+        for finding in checked(work, "(echo a >> log) & (echo b >> log) & wait").findings.values()
+        for line in finding.explanation
+    ]
+    assert f"In the other order file {work}/log has the same lines in another order." in words
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -203,6 +203,8 @@ def _difference(name: str, recorded: str | None, other: str | None) -> str:
 
 def _by_lines(name: str, recorded: list[str], other: list[str]) -> str:
     """As a diff: the lines that only one of them has."""
+    if recorded != other and sorted(recorded) == sorted(other):
+        return f"In the other order {name} has the same lines in another order."
     changes = [line for line in difflib.ndiff(recorded, other) if line[0] in "+-"]
     only = {
         sign: [repr(line[2:]) for line in changes if line.startswith(sign)] for sign in ("-", "+")
