@@ -46,6 +46,20 @@ def is_running(process: int) -> bool:
     return _status(process)[:1] in (["R"], ["D"])
 
 
+def kept_waiting(process: int) -> float:
+    """Seconds that it and its descendants were ready and had no processor; 0 where unknown."""
+    return sum(map(_waited, descendants(process))) if process else 0.0
+
+
+def _waited(process: int) -> float:
+    """From what the kernel counts: nanoseconds at work, nanoseconds kept waiting, turns."""
+    try:
+        words = Path(f"/proc/{process}/schedstat").read_text(encoding="ascii").split()
+    except OSError:  # it is gone, or the kernel does not count
+        return 0.0
+    return int(words[1]) / 1e9
+
+
 def _status(process: int) -> list[str]:
     """State, parent and so on; nothing for a process that is gone."""
     try:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from time import monotonic
 
-from eitherway.sandbox.processes import is_running
+from eitherway.sandbox.processes import is_running, kept_waiting
 from eitherway.worlds.threads.driver import Driven, Driver, Driving, Popen
 from eitherway.worlds.threads.interrupts import Interrupts
 from eitherway.worlds.threads.launch import Launch
@@ -53,9 +53,13 @@ class Plan:
     room: int = 1 << 28  # bytes of output that are kept in memory until the run is over
     show_driver: Sink | None = None
 
-    def deadline(self, now: float) -> tuple[float, Ended]:
-        """Until when a run that begins now may go on, and what it is when that has passed."""
-        own = _NEVER if self.timeout is None else now + self.timeout
+    def deadline(self, began: float, waited: float = 0) -> tuple[float, Ended]:
+        """Until when a run that began then may go on, and what it is when that has passed.
+
+        What it waited for a processor is not its own time: on a busy machine no run is a hang
+        because others were at work.
+        """
+        own = _NEVER if self.timeout is None else began + self.timeout + waited
         if self.until is not None and self.until < own:
             return self.until, Ended.CUT_OFF
         return own, Ended.TIMEOUT
@@ -99,7 +103,8 @@ class Conductor:
         self._launch = launch
         self._popen = popen
         self._gently = not replay
-        self._deadline, self._at_deadline = plan.deadline(monotonic())
+        self._began = monotonic()
+        self._deadline, self._at_deadline = plan.deadline(self._began)
         self._awaited = plan.driver
         self._driving: Driving | None = None
         self._driven: Driven | None = None
@@ -147,7 +152,7 @@ class Conductor:
             self._drive(self._awaited)
         if self._driving and (driven := self._driving.look()):
             self._done(driven)
-        if now >= self._deadline:
+        if now >= self._deadline and not self._has_waited(now):
             self._deadline = _NEVER
             self._end(self._at_deadline, [])
         if (self._target.stored() or 0) > self._plan.room and self._ended is not Ended.FLOOD:
@@ -157,6 +162,12 @@ class Conductor:
             self._end(Ended.KNOWN, [])
         if self._climb_at is not None and (now >= self._climb_at or self._is_deaf(now)):
             self._climb()
+
+    def _has_waited(self, now: float) -> bool:
+        """Whether it gets more time, for what it did not get of a processor."""
+        waited = kept_waiting(self._target.process)
+        self._deadline, self._at_deadline = self._plan.deadline(self._began, waited)
+        return now < self._deadline
 
     def _is_all_there(self, known: Known, now: float) -> bool:
         """Whether it did what is known, or comes to no more of it."""

@@ -33,7 +33,7 @@ from eitherway.recording.layout import (
     MessageType,
 )
 from eitherway.sandbox.box import Sandbox
-from eitherway.sandbox.processes import children
+from eitherway.sandbox.processes import children, kept_waiting
 from eitherway.worlds.threads.captured import Capture, Captured
 from eitherway.worlds.threads.course import Conductor, Ended, Plan
 from eitherway.worlds.threads.family import Found
@@ -251,6 +251,8 @@ class Server(Closing):
             if run != current:
                 since, current = monotonic(), run
             deadline, ended = plan.deadline(since)
+            if monotonic() > deadline:
+                deadline, ended = plan.deadline(since, kept_waiting(process))
             flood = self.stored() > plan.room
             # Still the same run: then it is the one whose process was seen.
             if (flood or monotonic() > deadline) and process and _done(rows) == run:
