@@ -8,7 +8,7 @@ ptrace; 500 ns a recorded call by BPF.
 
 import shutil
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,34 +23,41 @@ from eitherway.installed import native
 from eitherway.recording.read import Recording
 from eitherway.worlds.processes.log import Log
 from eitherway.worlds.processes.run import TRACER
+from eitherway.worlds.processes.watching import RECORDER, Watching
 
 BARS = {f"{FORKS} forks": 0.5}
 BAR = 0.8  # elsewhere
 BAR_OF_BPF = 500  # ns for each call
 
-Words = Callable[[Path], list[str]]  # that come before a command, with a folder for what is written
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What comes before a command, with a folder for what is written; descriptors it needs."""
+
+    words: Callable[[Path], list[str]]
+    passed: tuple[int, ...] = ()
 
 
-def _bare(_: Path) -> list[str]:
-    return []
+def _recorder(program: str, *options: str, passed: tuple[int, ...] = ()) -> Variant:
+    """It takes a descriptor of the folder: a shell opens it."""
+    script = f'exec 9<"$0"; exec {native(program)} --into 9 {" ".join(options)} -- "$@"'
+    return Variant(lambda folder: ["/bin/sh", "-c", script, str(folder)], passed)
 
 
-def _strace(folder: Path) -> list[str]:
-    return ["strace", "-f", "-o", str(folder / "strace")]
+PTRACE = _recorder(TRACER)
+OTHERS = {
+    "bare": Variant(lambda _: []),
+    "strace": Variant(lambda folder: ["strace", "-f", "-o", str(folder / "strace")]),
+}
 
 
-def _recorder(*options: str) -> Words:
-    """The tracer takes a descriptor: a shell opens it."""
-
-    def words(folder: Path) -> list[str]:
-        tracer = f'exec 9<"$0"; exec {native(TRACER)} --into 9 {" ".join(options)} -- "$@"'
-        return ["/bin/sh", "-c", tracer, str(folder)]
-
-    return words
-
-
-OURS: dict[str, Words] = {"ptrace": _recorder()}
-VARIANTS: dict[str, Words] = {"bare": _bare, "strace": _strace, **OURS}
+def ours(watching: Watching) -> dict[str, Variant]:
+    """Our recorders."""
+    socket = watching.fileno()
+    return {
+        "ptrace": PTRACE,
+        "bpf": _recorder(RECORDER, "--loader", str(socket), passed=(socket,)),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +80,10 @@ def _empty(folder: Path) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def measured(job: Job, place: Path, words: Words) -> Measured:
+def measured(job: Job, place: Path, variant: Variant) -> Measured:
     """Once under one variant."""
     with _empty(place / "written") as folder:
-        took = spent(job, before=words(folder))
+        took = spent(job, before=variant.words(folder), passed=variant.passed)
         if not (folder / "MANIFEST").exists():
             return Measured(took)
         size = sum(file.stat().st_size for file in folder.iterdir())
@@ -84,15 +91,15 @@ def measured(job: Job, place: Path, words: Words) -> Measured:
             return Measured(took, len(Log.read(recording).calls), size)
 
 
-def compared(name: str, rounds: int) -> Rounds:
+def compared(name: str, rounds: int, variants: Mapping[str, Variant]) -> Rounds:
     """Every variant once per round, in turn."""
-    found: Rounds = {variant: [] for variant in VARIANTS}
+    found: Rounds = {variant: [] for variant in variants}
     with workplace() as place:
         job = WORKLOADS[name](place)
         for number in range(rounds):
             progress(f"{name}, round {number + 1} of {rounds}")
-            for variant, words in VARIANTS.items():
-                found[variant].append(measured(job, place, words))
+            for title, variant in variants.items():
+                found[title].append(measured(job, place, variant))
     return found
 
 
@@ -131,7 +138,7 @@ def _times(rounds: Rounds, variant: str) -> list[str]:
 def ratios(name: str, rounds: Rounds) -> list[str]:
     """A row: the bare seconds, and how many times as much the others take."""
     bare = [f"{_median(rounds['bare'], unit):.2f}" for unit in (_cpu, _wall)]
-    others = [cell for variant in list(VARIANTS)[1:] for cell in _times(rounds, variant)]
+    others = [cell for variant in list(rounds)[1:] for cell in _times(rounds, variant)]
     return [name, *bare, *others]
 
 
@@ -142,7 +149,7 @@ def _held(text: str, misses: bool) -> str:
 def costs(name: str, rounds: Rounds) -> list[str]:
     """A row: what each recorder of ours costs above bare; what is over its bar is bold."""
     cells = [name]
-    for variant in OURS:
+    for variant in list(rounds)[len(OTHERS) :]:
         found, cost = share(rounds, variant), per_call(rounds, variant)
         over = found > BARS.get(name, BAR) if variant == "ptrace" else cost > BAR_OF_BPF
         calls = _median(rounds[variant], lambda run: run.calls)
@@ -171,14 +178,16 @@ def main() -> None:
     need("strace", "strace")
     names = [name for name in WORKLOADS if name.startswith(tuple(options.workloads or [""]))]
     watch = Watch()
-    found = {name: compared(name, options.rounds) for name in names}
+    with Watching() as watching:
+        variants = {**OTHERS, **ours(watching)}
+        found = {name: compared(name, options.rounds, variants) for name in names}
     head = ["workload", "bare: cpu s", "wall s"]
-    head += [cell for name in list(VARIANTS)[1:] for cell in (f"{name}: cpu", "wall")]
+    head += [cell for name in list(variants)[1:] for cell in (f"{name}: cpu", "wall")]
     first = table(head, [ratios(name, rounds) for name, rounds in found.items()])
     head = ["workload"]
     head += [
         cell
-        for name in OURS
+        for name in list(variants)[len(OTHERS) :]
         for cell in (f"{name}: calls", "bytes a call", "of strace's cost", "ns a call")
     ]
     second = table(head, [costs(name, rounds) for name, rounds in found.items()])

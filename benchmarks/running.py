@@ -41,7 +41,9 @@ def workplace() -> Iterator[Path]:
         yield Path(name)
 
 
-def spent(job: Job, options: str = "", before: Sequence[str] = ()) -> Spent:
+def spent(
+    job: Job, options: str = "", before: Sequence[str] = (), passed: Sequence[int] = ()
+) -> Spent:
     """Run it once, with some words before its command, and see that its answer is right."""
     _empty(job.folder)
     with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
@@ -49,7 +51,14 @@ def spent(job: Job, options: str = "", before: Sequence[str] = ()) -> Spent:
         command = [str(small_program("spent", BARE)), str(report), *before, *job.command]
         environment = {**os.environ, **job.environment, VARIABLE: options}
         with _load(job), out.open("wb") as stream:
-            subprocess.run(command, cwd=job.folder, env=environment, stdout=stream, check=True)
+            subprocess.run(
+                command,
+                cwd=job.folder,
+                env=environment,
+                stdout=stream,
+                check=True,
+                pass_fds=passed,
+            )
         if not job.right(out.read_bytes()):
             raise SystemExit(f"{' '.join(job.command)}: its output is wrong")
         processor, wall, resident = report.read_text(encoding="ascii").split()

@@ -124,7 +124,8 @@ def to_c(table: Table) -> str:
         f"enum {{ LAST_KNOWN_CALL = {table.last} }};",
         f"static const unsigned short not_modelled[] = {{{numbers}}};",
     ]
-    return "\n".join([_C_TOP, *enums, _C_SHAPE, *rows, "};", *others, "#endif", "", "#endif", ""])
+    parts = [_C_TOP, *enums, _C_SHAPE, *rows, "};", "#endif", "", "#ifdef CALL_TABLE_OTHERS"]
+    return "\n".join([*parts, *others, "#endif", "", "#endif", ""])
 
 
 def _word(prefix: str, text: str) -> str:

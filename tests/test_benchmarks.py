@@ -177,7 +177,7 @@ def test_costs_of_recorders_are_held_against_straces() -> None:
 
 def test_a_tree_is_recorded_and_counted(tmp_path: Path) -> None:
     small = job(tmp_path, "echo right")
-    told = recording.measured(small, tmp_path, recording.OURS["ptrace"])
+    told = recording.measured(small, tmp_path, recording.PTRACE)
     assert told.calls > 0
     assert told.size > 112 * told.calls
 

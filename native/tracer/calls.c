@@ -41,11 +41,6 @@ static uint64_t *arguments(struct thread *thread) {
     return &thread->call.a0;
 }
 
-static bool uses_position(uint64_t number) {
-    return number == SYS_read || number == SYS_write || number == SYS_readv ||
-           number == SYS_writev || number == SYS_lseek || number == SYS_getdents64;
-}
-
 static void look_at_descriptor(struct thread *thread) {
     mode_t mode;
     int which = argument_that(thread, TAKES_DESCRIPTOR);
@@ -98,7 +93,7 @@ static void take_address(struct thread *thread) {
 void call_look(struct thread *thread) {
     bool appends = false;
     thread->call.flags = 0;
-    if ((S_ISREG(thread->mode) || S_ISDIR(thread->mode)) && uses_position(thread->call.number))
+    if ((S_ISREG(thread->mode) || S_ISDIR(thread->mode)) && position_matters(thread->call.number))
         descriptor_position(thread, (int)thread->call.a0, &thread->call.position, &appends);
     if (appends)
         thread->call.flags |= CALL_APPENDS;

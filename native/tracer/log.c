@@ -54,7 +54,7 @@ static void open_stream(int which) {
     files[which] = (struct ew_stream_file){names[which], descriptor, &streams[which]};
 }
 
-static void take_facts(char **command) {
+static void take_facts(const char *recorder, char **command) {
     static struct utsname host;
     static char created[32];
     time_t now = time(NULL);
@@ -66,7 +66,7 @@ static void take_facts(char **command) {
         count++;
     facts = (struct ew_facts){.tool = EITHERWAY_VERSION,
                               .world = "processes",
-                              .recorded_by = "ptrace",
+                              .recorded_by = recorder,
                               .created = created,
                               .command = (const char *const *)command,
                               .command_count = count,
@@ -88,7 +88,7 @@ static void copy_facts(int from) {
 
 void log_begin(const struct options *options) {
     directory = options->into;
-    take_facts(options->command);
+    take_facts(options->recorder, options->command);
     must(ew_recording_begin(directory, &facts));
     for (int i = 0; i < STREAMS; i++)
         open_stream(i);

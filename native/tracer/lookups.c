@@ -61,19 +61,20 @@ static bool is_self(const struct walk *walk, const char *name) {
     return is;
 }
 
-static ssize_t link_target(const struct walk *walk, const char *name, char *target) {
+static ssize_t link_target(const struct walk *walk, const char *name, uint32_t link, char *target) {
     const struct thread *thread = walk->thread;
     if (!is_self(walk, name))
-        return readlinkat(walk->base, walk->gone, target, PATH_MAX - 1);
+        return entry_link(link, walk->base, walk->gone, target, PATH_MAX - 1);
     if (name[0] == 's')
         return snprintf(target, PATH_MAX, "%d", (int)thread->process);
     return snprintf(target, PATH_MAX, "%d/task/%d", (int)thread->process, (int)thread->id);
 }
 
 // What the link says comes before what is left of the path. `before`: length of the way to it.
-static bool follow_link(struct walk *walk, const char *name, size_t before, const char *rest) {
+static bool follow_link(struct walk *walk, const char *name, uint32_t link, size_t before,
+                        const char *rest) {
     char target[PATH_MAX], joined[sizeof walk->rest];
-    ssize_t length = link_target(walk, name, target);
+    ssize_t length = link_target(walk, name, link, target);
     if (length <= 0 || ++walk->links > LINKS_MAX)
         return false;
     target[length] = '\0';
@@ -102,22 +103,23 @@ static bool step(struct walk *walk) {
     }
     snprintf(walk->gone + before, sizeof walk->gone - before, "%s%s", before ? "/" : "", part);
     walk->gone_length = before + (before != 0) + length;
-    struct stat status;
-    bool there = fstatat(walk->base, walk->gone, &status, AT_SYMLINK_NOFOLLOW) == 0;
-    uint32_t found = there ? object_of(&status) : 0;
+    struct entry_found found;
+    bool there = entry_find(
+        &(struct entry_asked){walk->directory, part, length, walk->base, walk->gone, !*rest},
+        &found);
     if (!stays && !up)
-        note(walk, part, length, found, !*rest);
+        note(walk, part, length, there ? found.object : 0, !*rest);
     if (!there)
         return false;
-    if (S_ISLNK(status.st_mode)) {
+    if (S_ISLNK(found.mode)) {
         if (*rest || walk->follow)
-            return follow_link(walk, part, before, rest);
+            return follow_link(walk, part, found.object, before, rest);
         return false;
     }
-    walk->directory = found;
+    walk->directory = found.object;
     walk->in_root = walk->in_root && stays;
     memmove(walk->rest, rest, strlen(rest) + 1);
-    return *rest && S_ISDIR(status.st_mode);
+    return *rest && S_ISDIR(found.mode);
 }
 
 static uint32_t how_it_is_opened(const struct thread *thread) {
@@ -139,17 +141,13 @@ static void note_path(struct thread *thread, const char *path) {
     thread->name = (uint32_t)hash_of(path + start, length - start) ^ how_it_is_opened(thread);
 }
 
-// Where a path begins that is not from the root: a directory of the call, or that of the process.
+// A path that is not from the root begins at a directory of the call, or at that of the process.
 static bool begin_at(struct walk *walk, int directory) {
-    mode_t mode;
-    if (directory == AT_FDCWD)
-        return shared_directory(walk->thread, &walk->base, &walk->directory);
-    walk->base = AT_FDCWD;
-    walk->directory = shared_object(walk->thread, directory, &mode);
-    int length =
-        snprintf(walk->gone, sizeof walk->gone, "/proc/%d/fd/%d", (int)walk->thread->id, directory);
-    walk->gone_length = (size_t)length;
-    return walk->directory != 0;
+    if (!shared_start(walk->thread, directory, walk->path, &walk->base, walk->gone,
+                      sizeof walk->gone, &walk->directory))
+        return false;
+    walk->gone_length = strlen(walk->gone);
+    return true;
 }
 
 static void take_path(struct thread *thread, uint32_t path, int directory, uint64_t address,

@@ -64,7 +64,8 @@ static void read_option(struct options *options, int which) {
 
 static void read_options(int count, char **words, struct options *options) {
     int which;
-    *options = (struct options){.into = -1, .plan = -1, .facts = -1, .patience = 1e9};
+    *options = (struct options){
+        .into = -1, .recorder = "ptrace", .plan = -1, .facts = -1, .patience = 1e9};
     opterr = 0;
     while ((which = getopt_long(count, words, "+", table, NULL)) != -1)
         read_option(options, which);

@@ -41,8 +41,9 @@ static struct numbered **slot_of(struct numbering *in, uint64_t hash, const void
 
 static void grow(struct numbering *numbering) {
     struct numbering bigger = {numbering->count, numbering->room ? 2 * numbering->room : FIRST_ROOM,
-                               NULL};
+                               NULL, NULL};
     bigger.slots = must(calloc(bigger.room, sizeof *bigger.slots));
+    bigger.keys = must(realloc(numbering->keys, bigger.room * sizeof *bigger.keys));
     for (uint32_t i = 0; i < numbering->room; i++) {
         struct numbered *item = numbering->slots[i];
         if (item)
@@ -59,10 +60,15 @@ uint32_t numbering_of(struct numbering *numbering, const void *key, size_t lengt
     struct numbered **slot = slot_of(numbering, hash, key, length);
     *is_new = !*slot;
     if (*is_new) {
-        struct numbered *item = must(malloc(sizeof *item + length));
+        struct numbered *item = must(malloc(sizeof *item + length + 1));
         *item = (struct numbered){hash, ++numbering->count, (uint32_t)length};
         memcpy(item->key, key, length);
-        *slot = item;
+        item->key[length] = '\0';
+        *slot = numbering->keys[item->number] = item;
     }
     return (*slot)->number;
+}
+
+const void *numbering_key(const struct numbering *numbering, uint32_t number) {
+    return numbering->keys[number]->key;
 }

@@ -13,10 +13,13 @@ struct numbering {
     uint32_t count;
     uint32_t room; // a power of two, or 0 before the first
     struct numbered **slots;
+    struct numbered **keys; // by number; as many as there are slots
 };
 
 // Keys are copied. Ends this process when there is no memory.
 uint32_t numbering_of(struct numbering *numbering, const void *key, size_t length, bool *is_new);
+// The key of a number, with a NUL behind it; it stays where it is.
+const void *numbering_key(const struct numbering *numbering, uint32_t number);
 uint64_t hash_of(const void *data, size_t length); // FNV-1a
 #define SPREAD 0x9e3779b1u                         // makes a small number a large one
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "numbering.h"
@@ -23,27 +24,15 @@ uint32_t object_of(const struct stat *status) {
     return number;
 }
 
+bool position_matters(uint64_t number) {
+    return number == SYS_read || number == SYS_write || number == SYS_readv ||
+           number == SYS_writev || number == SYS_lseek || number == SYS_getdents64;
+}
+
 uint32_t object_of_descriptor(pid_t thread, int descriptor, struct stat *status) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)thread, descriptor);
     if (descriptor < 0 || stat(path, status) < 0)
         return 0;
     return object_of(status);
-}
-
-// "pos:\t7\nflags:\t0100002\n..."
-bool descriptor_position(struct thread *thread, int descriptor, uint64_t *position, bool *appends) {
-    char text[64], *next;
-    bool keep;
-    int file = shared_position_file(thread, descriptor, &keep);
-    ssize_t length = file < 0 ? -1 : pread(file, text, sizeof text - 1, 0);
-    if (file >= 0 && !keep)
-        close(file);
-    text[length > 0 ? length : 0] = '\0';
-    if (strncmp(text, "pos:", 4) != 0)
-        return false;
-    *position = strtoull(text + 4, &next, 10);
-    next = strstr(next, "flags:");
-    *appends = next && strtoull(next + 6, NULL, 8) & O_APPEND;
-    return next != NULL;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tracer.h"
@@ -81,16 +82,6 @@ static bool place_of(pid_t thread, const char *name, bool keep, struct place **s
     return true;
 }
 
-bool shared_directory(struct thread *thread, int *descriptor, uint32_t *object) {
-    struct shared *shared = thread->shared;
-    struct place found;
-    if (!place_of(thread->id, "cwd", !shared->uncertain, &shared->directory, &found))
-        return false;
-    *descriptor = found.descriptor;
-    *object = found.object;
-    return true;
-}
-
 bool shared_root(struct thread *thread, int *descriptor, uint32_t *object) {
     struct shared *shared = thread->shared;
     struct place found;
@@ -101,8 +92,46 @@ bool shared_root(struct thread *thread, int *descriptor, uint32_t *object) {
     return true;
 }
 
+// An open directory is asked for by way of /proc.
+static bool start_at(struct thread *thread, int descriptor, char *way, size_t size,
+                     uint32_t *object) {
+    mode_t mode;
+    *object = shared_object(thread, descriptor, &mode);
+    snprintf(way, size, "/proc/%d/fd/%d", (int)thread->id, descriptor);
+    return *object != 0;
+}
+
+bool shared_start(struct thread *thread, int directory, uint32_t path, int *base, char *way,
+                  size_t size, uint32_t *object) {
+    struct shared *shared = thread->shared;
+    struct place found;
+    (void)path;
+    way[0] = '\0';
+    *base = AT_FDCWD;
+    if (directory != AT_FDCWD)
+        return start_at(thread, directory, way, size, object);
+    if (!place_of(thread->id, "cwd", !shared->uncertain, &shared->directory, &found))
+        return false;
+    *base = found.descriptor;
+    *object = found.object;
+    return true;
+}
+
 void shared_directory_changed(struct thread *thread) {
     place_drop(&thread->shared->directory);
+}
+
+bool entry_find(const struct entry_asked *asked, struct entry_found *found) {
+    struct stat status;
+    if (fstatat(asked->base, asked->way, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    *found = (struct entry_found){object_of(&status), status.st_mode};
+    return true;
+}
+
+ssize_t entry_link(uint32_t object, int base, const char *way, char *target, size_t size) {
+    (void)object;
+    return readlinkat(base, way, target, size);
 }
 
 // ---- descriptors
@@ -147,7 +176,7 @@ static void position_close(struct kept *kept) {
 }
 
 // The file in /proc is about the number, whatever it leads to: it stays good.
-int shared_position_file(struct thread *thread, int descriptor, bool *keep) {
+static int position_file(struct thread *thread, int descriptor, bool *keep) {
     struct kept *kept = kept_of(thread, descriptor);
     if (kept && kept->position) {
         *keep = true;
@@ -162,6 +191,23 @@ int shared_position_file(struct thread *thread, int descriptor, bool *keep) {
         positions++;
     }
     return file;
+}
+
+// "pos:\t7\nflags:\t0100002\n..."
+bool descriptor_position(struct thread *thread, int descriptor, uint64_t *position, bool *appends) {
+    char text[64], *next;
+    bool keep;
+    int file = position_file(thread, descriptor, &keep);
+    ssize_t length = file < 0 ? -1 : pread(file, text, sizeof text - 1, 0);
+    if (file >= 0 && !keep)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    if (strncmp(text, "pos:", 4) != 0)
+        return false;
+    *position = strtoull(text + 4, &next, 10);
+    next = strstr(next, "flags:");
+    *appends = next && strtoull(next + 6, NULL, 8) & O_APPEND;
+    return next != NULL;
 }
 
 // ---- who shares

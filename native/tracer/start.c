@@ -19,22 +19,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CALL_TABLE_ROWS
+#define CALL_TABLE_OTHERS
 #include "call_table.h"
 #include "numbering.h"
 #include "tracer.h"
-
-enum { SHAPES = sizeof call_shapes / sizeof *call_shapes };
-
-const struct call_shape *call_shape_of(uint64_t number) {
-    return number < SHAPES && call_shapes[number].name ? &call_shapes[number] : NULL;
-}
 
 // ---- the filter: which calls stop
 
 struct filter {
     size_t count;
-    struct sock_filter steps[3 * SHAPES + 64];
+    struct sock_filter steps[3 * CALL_NUMBERS + 64];
 };
 
 static void add(struct filter *filter, uint16_t code, uint32_t k, uint8_t yes, uint8_t no) {
@@ -93,8 +87,8 @@ static void add_calls(struct filter *filter) {
     add_unless(filter, SYS_mmap, 3, MAP_ANONYMOUS);
     add_unless(filter, SYS_futex, 1, FUTEX_PRIVATE_FLAG);
     add_if_given(filter, SYS_rt_sigaction, 1);
-    for (uint32_t number = 0; number < SHAPES; number++) {
-        if (!call_shapes[number].name || number == SYS_mmap || number == SYS_futex ||
+    for (uint32_t number = 0; number < CALL_NUMBERS; number++) {
+        if (!call_shape_of(number) || number == SYS_mmap || number == SYS_futex ||
             number == SYS_rt_sigaction)
             continue;
         add(filter, BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1);

@@ -17,3 +17,7 @@ uint32_t text_number(const char *text, size_t length) {
         log_text(text, length);
     return number;
 }
+
+const char *text_of_number(uint32_t number) {
+    return number ? numbering_key(&texts, number) : "";
+}

@@ -7,6 +7,7 @@
 #ifndef EITHERWAY_TRACER_H
 #define EITHERWAY_TRACER_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,7 +68,8 @@ struct thread {
 };
 
 struct options {
-    int into;        // directory of the recording
+    int into; // directory of the recording
+    const char *recorder;
     int plan;        // turns, or -1
     int facts;       // what the recording is to say of its beginnings, or -1
     uint64_t seed;   // of priorities, behind the plan
@@ -119,15 +121,35 @@ pid_t start_command(char **command);
 // What a new program gets from the kernel, the same in every run: no vDSO, so that asking for the
 // time is a call, and random bytes that depend on the process alone.
 void start_program(const struct thread *thread);
+
+// ---- shapes.c
+
+enum { CALL_NUMBERS = 512 };                             // all are below
 const struct call_shape *call_shape_of(uint64_t number); // or NULL
 
 // ---- objects.c, lookups.c: what calls lead to; 0 is nothing
 
 uint32_t object_of(const struct stat *status);
+bool position_matters(uint64_t number); // of the file, to a call of this number
 uint32_t object_of_descriptor(pid_t thread, int descriptor, struct stat *status);
-// Position, and whether it is open for appending; false when it has none.
-bool descriptor_position(struct thread *thread, int descriptor, uint64_t *position, bool *appends);
 void lookups_take(struct thread *thread);
+
+// A name in a directory, and the way to it; what is there, and of which type.
+struct entry_asked {
+    uint32_t directory;
+    const char *name;
+    size_t length;
+    int base;
+    const char *way;
+    bool last; // of the path
+};
+struct entry_found {
+    uint32_t object;
+    mode_t mode;
+};
+bool entry_find(const struct entry_asked *asked, struct entry_found *found);
+// What a link says; its length, or -1.
+ssize_t entry_link(uint32_t object, int base, const char *way, char *target, size_t size);
 
 // ---- shared.c: descriptors, root and directory, as far as they are known without asking
 
@@ -135,13 +157,15 @@ void shared_begin(struct thread *thread);
 void shared_end(struct thread *thread);
 void shared_inherit(struct thread *parent, struct thread *child, uint64_t flags); // of clone
 uint32_t shared_object(struct thread *thread, int descriptor, mode_t *mode);
-// What /proc tells of a descriptor; -1 when it tells nothing. To be closed unless it is to be kept.
-int shared_position_file(struct thread *thread, int descriptor, bool *keep);
+// Position, and whether it is open for appending; false when it has none.
+bool descriptor_position(struct thread *thread, int descriptor, uint64_t *position, bool *appends);
 void shared_closed(struct thread *thread, int descriptor);
 void shared_all_closed(struct thread *thread);
 // A descriptor of ours, good until the next is asked for, and its object.
-bool shared_directory(struct thread *thread, int *descriptor, uint32_t *object);
 bool shared_root(struct thread *thread, int *descriptor, uint32_t *object);
+// Where one of the call's paths begins: the way to it from `base`, and its object.
+bool shared_start(struct thread *thread, int directory, uint32_t path, int *base, char *way,
+                  size_t size, uint32_t *object);
 void shared_directory_changed(struct thread *thread);
 bool shared_by_one(const struct thread *thread);
 // The thread is about to have a part of it for itself, or another root.
@@ -150,6 +174,7 @@ void shared_parts(struct thread *thread);
 // ---- texts.c
 
 uint32_t text_number(const char *text, size_t length);
+const char *text_of_number(uint32_t number);
 
 // ---- log.c
 

@@ -157,3 +157,42 @@ def test_what_a_killed_tracer_left_can_be_read_when_asked(work: Path) -> None:
     part = eitherway(work, "races", "--incomplete", name)
     assert part.returncode == 2, part.stderr
     assert "looked at" in part.stdout
+
+
+# ---- by BPF
+
+
+# One write sets both off: had the first one ended before a second write, its end would order them.
+BOTH_THERE = """\
+mkfifo go
+exec 3<>go
+(read x <&3; echo a > count) &
+(read x <&3; echo b > count) &
+printf 'x\\ny\\n' >&3
+wait
+"""
+
+
+def test_what_was_only_looked_at_has_races_and_no_replay(work: Path) -> None:
+    (work / "two.sh").write_text(BOTH_THERE, encoding="ascii")
+    done = eitherway(work, "record", "--recorder", "bpf", "--", "sh", "two.sh")
+    if "BPF cannot be used" in done.stderr:
+        pytest.skip(f"this machine refuses: {done.stderr}")
+    assert done.returncode == 0, done.stderr
+    assert "recorded by bpf" in done.stderr
+    assert sorted(os.listdir(work)) == [".eitherway", "two.sh"]
+    races = eitherway(work, "races")
+    assert (races.returncode, f"{work}/count" in races.stdout) == (1, True)
+    again = eitherway(work, "replay")
+    assert (again.returncode, "recorded by BPF" in again.stderr) == (69, True)
+
+
+def test_without_bpf_it_is_said_and_what_does_without(work: Path) -> None:
+    done = eitherway(work, "record", "--recorder", "bpf", "--", "true", contained=True)
+    assert done.returncode == 69
+    assert "Traceback" not in done.stderr
+
+
+def test_bpf_is_not_for_threads(work: Path) -> None:
+    done = eitherway(work, "record", "--world", "threads", "--recorder", "bpf", "--", "true")
+    assert (done.returncode, "--world processes" in done.stderr) == (64, True)

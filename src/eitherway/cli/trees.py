@@ -3,6 +3,7 @@
 
 import argparse
 import os
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from eitherway.worlds.threads.program import Program
 
 WORLDS = ("threads", "processes")
+RECORDERS = ("ptrace", "bpf")
 SECONDS = 30.0
 
 
@@ -33,6 +35,18 @@ def add_world(parser: argparse.ArgumentParser) -> None:
         help="what is put in order: the threads of a program, also of those that a script or make "
         "starts when threads is given; or the processes of a tree (default: threads of a program "
         "that eitherway cc built, else processes)",
+    )
+
+
+def add_recorder(parser: argparse.ArgumentParser) -> None:
+    """Who writes a tree down."""
+    parser.add_argument(
+        "--recorder",
+        choices=RECORDERS,
+        default=RECORDERS[0],
+        help="of processes: ptrace stops every call, one at a time, so that the run can be done "
+        "again; bpf only looks on, at a small part of the cost, as calls come: races can be found "
+        "in it, and it cannot be replayed (default: ptrace)",
     )
 
 
@@ -124,21 +138,34 @@ def record(args: argparse.Namespace, launch: "Launch", store: "Store") -> int:
     from eitherway.sandbox.box import Sandbox
     from eitherway.sandbox.isolation import Kind
     from eitherway.worlds.processes.run import run
+    from eitherway.worlds.processes.watching import Watching
 
     if not args.sandbox:
         output.say("the run is kept away from your files, so that it can be done again")
+    looks_on = args.recorder == "bpf"
     with (
         Sandbox(require=[Kind.FILES, Kind.PROCESSES], work=[launch.directory]) as box,
         store.new() as slot,
+        Watching() if looks_on else nullcontext() as watching,
     ):
-        ran = run(launch, box, slot.path, seed=args.seed, show=running.shown())
+        seed = None if looks_on else args.seed
+        ran = run(launch, box, slot.path, seed=seed, show=running.shown(), watching=watching)
         store.publish(slot.path)
     with Recording.open(slot.path) as recording:
         calls = len(ran.log.calls)
         output.say(f"{_ending(ran.log)} after {calls:,} system calls; kept in {recording.path}")
-    output.say(f"world: processes; isolated by {box.isolation}")
-    output.say("next: eitherway races, eitherway replay")
+    output.say(f"world: processes; recorded by {args.recorder}; isolated by {box.isolation}")
+    _say_losses(ran.log)
+    output.say("next: eitherway races" + ("" if looks_on else ", eitherway replay"))
     return _exit_code(ran.log)
+
+
+def _say_losses(log: "Log") -> None:
+    """What is not in the recording, by its own account."""
+    if log.ending.lost:
+        output.say(f"{log.ending.lost:,} calls were lost: there was no room for them in time")
+    if log.ending.not_followed:
+        output.say(f"{log.ending.not_followed:,} paths could not be followed any more")
 
 
 def _ending(log: "Log") -> str:
@@ -175,6 +202,11 @@ def replay(args: argparse.Namespace, recording: "Recording") -> int:
     from eitherway.worlds.processes.run import PATIENCE, Follow, run
 
     _refuse_options(args)
+    if recording.manifest.recorded_by == "bpf":
+        raise Unavailable(
+            f"{recording.path} was recorded by BPF, which keeps no input: it cannot be replayed",
+            fix="eitherway record --recorder ptrace -- CMD ARGS",
+        )
     log, launch = Log.read(recording), launch_of(recording)
     show = None if args.quiet else running.shown()
     with (

@@ -67,6 +67,8 @@ _ENDING = shape.partial(
     left_behind=shape.some_text,
     left=_NUMBER,
     not_modelled=shape.some_text,
+    lost=_NUMBER,
+    not_followed=_NUMBER,
 )
 
 
@@ -85,6 +87,8 @@ class Ending:
     left_behind: str = ""
     left: int = 0  # processes that had to be ended
     not_modelled: str = ""  # numbers of calls without a meaning here, each with how often
+    lost: int = 0  # records for which there was no room
+    not_followed: int = 0  # paths whose beginning was gone when they were looked at
 
     @property
     def calls_not_modelled(self) -> Mapping[str, int]:

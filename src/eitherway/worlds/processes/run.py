@@ -15,6 +15,7 @@ from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.log import Log
 from eitherway.worlds.processes.plan import Turns, plan_file
 from eitherway.worlds.processes.recorded import facts_of
+from eitherway.worlds.processes.watching import RECORDER, Watching
 from eitherway.worlds.threads.captured import Captured
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.target import Sink, Started
@@ -50,18 +51,24 @@ def run(
     follow: Follow | None = None,
     patience: int | None = None,
     show: tuple[Sink, Sink] | None = None,
+    watching: Watching | None = None,
 ) -> Ran:
     """Run it as it comes, or with a seed one call at a time; what happened is then in `into`.
 
-    What is followed comes before what the seed decides.
+    What is followed comes before what the seed decides. With `watching` nothing is stopped: it runs
+    as it comes, and what came from outside is not in the recording.
     """
     with ExitStack() as stack:
         directory = os.open(into, os.O_RDONLY | os.O_DIRECTORY)
         stack.callback(os.close, directory)
         facts = _memory(stack, "eitherway-facts", facts_of(launch, into))
         stdin = _memory(stack, "eitherway-stdin", launch.stdin)
-        words = [str(native(TRACER)), "--into", str(directory), "--facts", str(facts)]
+        words = [str(native(RECORDER if watching else TRACER))]
+        words += ["--into", str(directory), "--facts", str(facts)]
         passed = [directory, facts]
+        if watching is not None:
+            words += ["--loader", str(watching.fileno())]
+            passed.append(watching.fileno())
         if patience is not None:
             words += ["--patience", str(patience)]
         if seed is not None:
@@ -108,7 +115,6 @@ def _refuse(status: int, err: Captured, into: Path) -> None:
     words = err.beginning.decode("utf-8", "replace").strip().rpartition("\n")[2]
     if status == -signal.SIGKILL:
         words = "the tracer was killed"
-    raise Unavailable(
-        words.removeprefix("eitherway-tracer: ") or f"the tracer ended with {status}",
-        fix="eitherway doctor",
-    )
+    words = words.removeprefix("eitherway-tracer: ").removeprefix("eitherway-recorder: ")
+    fix = "--recorder ptrace" if words.startswith("BPF cannot") else "eitherway doctor"
+    raise Unavailable(words or f"the tracer ended with {status}", fix=fix)

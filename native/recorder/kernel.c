@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the programs in the kernel have seen, out of their ring. It lies in shared memory: a page
+// that says how far we have read, one that says how far they have written, and the records, which
+// are there twice in a row so that none is cut by the end.
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "recorder.h"
+
+enum { HEAD = 8 };
+#define BUSY (1u << 31)
+#define DISCARDED (1u << 30)
+
+static int loader;
+static _Atomic unsigned long *read_so_far;
+static const _Atomic unsigned long *written;
+static const char *records;
+static const volatile uint64_t *counts;
+
+static void *mapped(int map, size_t size, int rights, off_t at) {
+    void *memory = mmap(NULL, size, rights, MAP_SHARED, map, at);
+    if (memory == MAP_FAILED)
+        die(EXIT_UNAVAILABLE, "BPF cannot be used: its ring cannot be mapped here");
+    return memory;
+}
+
+void kernel_begin(int socket) {
+    char text[512];
+    int maps[2];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    loader = socket;
+    message_send(loader, '?', NULL, 0);
+    ssize_t length = message_receive(loader, text, sizeof text - 1, maps, 2);
+    text[length > 0 ? length : 0] = '\0';
+    if (maps[0] < 0)
+        die(EXIT_UNAVAILABLE, "%s", length > 0 ? text : "BPF cannot be used: its loader ended");
+    read_so_far = mapped(maps[0], page, PROT_READ | PROT_WRITE, 0);
+    const char *rest = mapped(maps[0], page + 2 * (size_t)SEEN_RING, PROT_READ, (off_t)page);
+    written = (const _Atomic unsigned long *)(const void *)rest;
+    records = rest + page;
+    counts = mapped(maps[1], SEEN_COUNTS * sizeof *counts, PROT_READ, 0);
+    close(maps[0]);
+    close(maps[1]);
+}
+
+void kernel_add(pid_t process) {
+    int none, handle = (int)syscall(SYS_pidfd_open, process, 0);
+    char word = 'n';
+    if (handle >= 0 && message_send(loader, 'a', &handle, 1))
+        message_receive(loader, &word, 1, &none, 1);
+    if (word != 'y')
+        die(EXIT_UNAVAILABLE, "BPF cannot be used: the command cannot be marked");
+    close(handle);
+}
+
+static void take_one(void (*take)(const struct seen *seen), const char *data, size_t size) {
+    static struct seen seen; // a record ends where its texts end
+    memcpy(&seen, data, size < sizeof seen ? size : sizeof seen);
+    take(&seen);
+}
+
+int kernel_take(void (*take)(const struct seen *seen)) {
+    unsigned long at = atomic_load_explicit(read_so_far, memory_order_relaxed);
+    unsigned long end = atomic_load_explicit(written, memory_order_acquire);
+    int count = 0;
+    while (at < end) {
+        const char *head = records + at % SEEN_RING;
+        uint32_t length = atomic_load_explicit((const _Atomic uint32_t *)(const void *)head,
+                                               memory_order_acquire);
+        if (length & BUSY)
+            break;
+        uint32_t size = length & ~DISCARDED;
+        if (!(length & DISCARDED))
+            take_one(take, head + HEAD, size);
+        at += (size + HEAD + 7) / 8 * 8;
+        atomic_store_explicit(read_so_far, at, memory_order_release);
+        count++;
+    }
+    return count;
+}
+
+uint64_t kernel_count(unsigned which) {
+    return counts[which];
+}

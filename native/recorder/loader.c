@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// eitherway-loader SOCKET PROGRAMS: loads the programs in the kernel, and keeps them for whoever
+// asks through the socket: '?' is answered by 'r' with the ring and its counts, 'a'
+// with a handle of a process makes it and all that it will start members of the tree. What it
+// cannot do it says there too. Recorders are in sandboxes, where nothing can be loaded.
+//
+// libbpf is looked for when this runs: a machine without it can still trace.
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CALL_TABLE_OTHERS
+#include "../tracer/call_table.h"
+#include "recorder.h"
+
+struct bpf_object;
+struct bpf_program;
+struct bpf_link;
+
+// As libbpf 1.x has them.
+static struct {
+    void *(*set_print)(int (*)(int, const char *, va_list));
+    struct bpf_object *(*open)(const char *, const void *);
+    int (*load)(struct bpf_object *);
+    struct bpf_program *(*next)(const struct bpf_object *, struct bpf_program *);
+    struct bpf_link *(*attach)(const struct bpf_program *);
+    int (*map)(const struct bpf_object *, const char *);
+    int (*update)(int, const void *, const void *, uint64_t);
+} libbpf;
+
+static int socket_of_recorder, members, counts, ring;
+static char first_complaint[256];
+
+// The answer to whatever is asked first.
+static noreturn void refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static noreturn void refuse(const char *format, ...) {
+    char text[512] = "BPF cannot be used: ", question;
+    size_t head = strlen(text);
+    va_list rest;
+    va_start(rest, format);
+    vsnprintf(text + head, sizeof text - head, format, rest);
+    va_end(rest);
+    if (recv(socket_of_recorder, &question, 1, 0) == 1)
+        send(socket_of_recorder, text, strlen(text), MSG_NOSIGNAL);
+    _exit(EXIT_UNAVAILABLE);
+}
+
+static void find(void *library, const char *name, void *function) {
+    void *found = dlsym(library, name);
+    if (!found)
+        refuse("libbpf has no %s", name);
+    memcpy(function, &found, sizeof found);
+}
+
+static void open_library(void) {
+    void *library = dlopen("libbpf.so.1", RTLD_NOW);
+    if (!library)
+        refuse("there is no libbpf.so.1");
+    find(library, "libbpf_set_print", &libbpf.set_print);
+    find(library, "bpf_object__open_file", &libbpf.open);
+    find(library, "bpf_object__load", &libbpf.load);
+    find(library, "bpf_object__next_program", &libbpf.next);
+    find(library, "bpf_program__attach", &libbpf.attach);
+    find(library, "bpf_object__find_map_fd_by_name", &libbpf.map);
+    find(library, "bpf_map_update_elem", &libbpf.update);
+}
+
+// The first thing that libbpf complains about says most.
+static int keep_complaint(int level, const char *format, va_list rest) {
+    if (getenv("EITHERWAY_BPF_LOG"))
+        return vfprintf(stderr, format, rest);
+    if (level == 0 && !first_complaint[0]) {
+        vsnprintf(first_complaint, sizeof first_complaint, format, rest);
+        first_complaint[strcspn(first_complaint, "\n")] = '\0';
+    }
+    return 0;
+}
+
+static noreturn void cannot(const char *what, int error) {
+    if (error == -EPERM || error == -EACCES)
+        refuse("%s needs root, or CAP_BPF and CAP_PERFMON", what);
+    refuse("%s: %s%s%s", what, strerror(-error), first_complaint[0] ? "; " : "", first_complaint);
+}
+
+// ---- which calls
+
+static unsigned char argument_that(const struct call_shape *shape, unsigned takes) {
+    for (int i = 0; i < ARGUMENTS; i++)
+        if (shape->takes[i] == takes)
+            return (unsigned char)i;
+    return SEEN_NO_ARGUMENT;
+}
+
+static void find_paths(const struct call_shape *shape, struct seen_shape *to) {
+    unsigned char directory = SEEN_NO_ARGUMENT;
+    int path = 0;
+    for (int i = 0; i < ARGUMENTS && path < 2; i++) {
+        unsigned takes = shape->takes[i];
+        if (takes == TAKES_DIRECTORY)
+            directory = (unsigned char)i;
+        if (takes != TAKES_PATH && takes != TAKES_LINK && takes != TAKES_NEW_PATH)
+            continue;
+        to->path[path] = (unsigned char)i;
+        to->directory[path++] = directory;
+        directory = SEEN_NO_ARGUMENT;
+    }
+}
+
+static struct seen_shape shape_for_kernel(uint32_t number, const struct call_shape *shape) {
+    struct seen_shape to = {.wanted = SEEN_WANTED,
+                            .descriptor = argument_that(shape, TAKES_DESCRIPTOR),
+                            .second = argument_that(shape, TAKES_SECOND_DESCRIPTOR),
+                            .gives_descriptor = shape->gives == GIVES_DESCRIPTOR,
+                            .path = {SEEN_NO_ARGUMENT, SEEN_NO_ARGUMENT},
+                            .directory = {SEEN_NO_ARGUMENT, SEEN_NO_ARGUMENT},
+                            .two_descriptors = shape->gives == GIVES_TWO_DESCRIPTORS,
+                            .if_given = number == SYS_rt_sigaction ? 1 : SEEN_NO_ARGUMENT};
+    find_paths(shape, &to);
+    if (number == SYS_symlink || number == SYS_symlinkat)
+        to.path[1] = 0; // what the link says is no path of the call, and is kept like one
+    if (number == SYS_mmap)
+        to.unless_argument = 3, to.unless_bit = 0x20; // anonymous
+    if (number == SYS_futex)
+        to.unless_argument = 1, to.unless_bit = 0x80; // private
+    return to;
+}
+
+static void tell_shape(int map, uint32_t number, const struct seen_shape *shape) {
+    if (libbpf.update(map, &number, shape, 0) < 0)
+        cannot("telling which calls", -errno);
+}
+
+static void tell_shapes(int map) {
+    static const struct seen_shape to_count = {.wanted = SEEN_TO_COUNT};
+    for (size_t i = 0; i < sizeof not_modelled / sizeof *not_modelled; i++)
+        tell_shape(map, not_modelled[i], &to_count);
+    for (uint32_t number = 0; number < SEEN_CALLS; number++) {
+        const struct call_shape *shape = call_shape_of(number);
+        if (!shape)
+            continue;
+        struct seen_shape row = shape_for_kernel(number, shape);
+        tell_shape(map, number, &row);
+    }
+}
+
+// ---- questions
+
+static void load(const char *programs) {
+    open_library();
+    libbpf.set_print(keep_complaint);
+    struct bpf_object *object = libbpf.open(programs, NULL);
+    if (!object)
+        cannot("opening its programs", -errno);
+    int error = libbpf.load(object);
+    if (error)
+        cannot("loading its programs", error);
+    members = libbpf.map(object, "members");
+    counts = libbpf.map(object, "counts");
+    ring = libbpf.map(object, "ring");
+    tell_shapes(libbpf.map(object, "shapes"));
+    for (struct bpf_program *at = libbpf.next(object, NULL); at; at = libbpf.next(object, at))
+        if (!libbpf.attach(at))
+            cannot("starting its programs", -errno);
+}
+
+static bool add(int handle) {
+    static const struct seen nothing;
+    bool worked = handle >= 0 && libbpf.update(members, &handle, &nothing, 0) == 0;
+    if (handle >= 0)
+        close(handle);
+    return worked;
+}
+
+static void answer(char question, int handle) {
+    int both[2] = {ring, counts};
+    if (question == '?')
+        message_send(socket_of_recorder, 'r', both, 2);
+    else
+        message_send(socket_of_recorder, add(handle) ? 'y' : 'n', NULL, 0);
+}
+
+int main(int count, char **words) {
+    char question;
+    int handle;
+    if (count != 3)
+        die(EXIT_USAGE, "usage: eitherway-loader SOCKET PROGRAMS");
+    socket_of_recorder = atoi(words[1]);
+    load(words[2]);
+    while (message_receive(socket_of_recorder, &question, 1, &handle, 1) > 0)
+        answer(question, handle);
+    return 0;
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// In the kernel: where calls of the tree begin and end, and what becomes of its processes. Who
+// belongs to the tree has a storage; a child has one when its parent does.
+#include "seen.h"
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define SECTION(name) __attribute__((section(name), used))
+#define INLINE static inline __attribute__((always_inline))
+#define KERNEL __attribute__((preserve_access_index))
+#define MAP_NUMBER(name, value) int (*name)[value]
+#define MAP_TYPE(name, value) __typeof__(value) *name
+
+enum {
+    RING = 27,
+    ARRAY = 2,
+    TASK_STORAGE = 29,
+    NO_PREALLOC = 1,
+    MAPPED = 1 << 10,
+    MAKE = 1,
+    NO_WAKEUP = 1
+};
+enum { CREATED = 0x100000 }; // of f_mode: the open made the file
+enum { CONNECT = 42, BIND = 49, SOCKETPAIR = 53, FCNTL = 72, WAITID = 247, OPENAT2 = 437 };
+enum { ADDRESS = 128 }; // bytes of one that are kept
+enum { SENDER = 16 };   // where si_pid is in a siginfo of x86-64
+
+// ---- what is looked at of the kernel, by names that are found when this is loaded
+
+struct super_block {
+    u32 s_dev;
+} KERNEL;
+struct inode {
+    unsigned short i_mode;
+    struct super_block *i_sb;
+    unsigned long i_ino;
+} KERNEL;
+struct dentry {
+    struct inode *d_inode;
+} KERNEL;
+struct path {
+    struct dentry *dentry;
+} KERNEL;
+struct file {
+    u32 f_mode;
+    long long f_pos;
+    u32 f_flags;
+    struct inode *f_inode;
+} KERNEL;
+struct fdtable {
+    u32 max_fds;
+    struct file **fd;
+} KERNEL;
+struct files_struct {
+    struct fdtable *fdt;
+} KERNEL;
+struct fs_struct {
+    struct path pwd;
+} KERNEL;
+struct mm_struct {
+    unsigned long arg_start, arg_end;
+    struct file *exe_file;
+} KERNEL;
+struct upid {
+    int nr;
+    void *ns;
+} KERNEL;
+struct pid {
+    u32 level;
+    struct upid numbers[1];
+} KERNEL;
+struct signal_struct {
+    struct pid *pids[4];
+} KERNEL;
+struct task_struct {
+    struct mm_struct *mm;
+    int exit_code;
+    struct pid *thread_pid;
+    struct fs_struct *fs;
+    struct files_struct *files;
+    struct signal_struct *signal;
+} KERNEL;
+struct pt_regs {
+    unsigned long r10, r9, r8, ax, dx, si, di;
+} KERNEL;
+struct kernel_siginfo {
+    int si_signo;
+} KERNEL;
+
+static void *(*map_lookup)(void *, const void *) = (void *)1;
+static u64 (*now)(void) = (void *)5;
+static long (*read_user)(void *, u32, const void *) = (void *)112;
+static long (*read_kernel)(void *, u32, const void *) = (void *)113;
+static long (*read_user_text)(void *, u32, const void *) = (void *)114;
+static long (*ring_output)(void *, void *, u64, u64) = (void *)130;
+static void *(*storage_get)(void *, struct task_struct *, void *, u64) = (void *)156;
+static struct task_struct *(*current)(void) = (void *)158;
+
+struct {
+    MAP_NUMBER(type, RING);
+    MAP_NUMBER(max_entries, SEEN_RING);
+} ring SECTION(".maps");
+struct {
+    MAP_NUMBER(type, TASK_STORAGE);
+    MAP_NUMBER(map_flags, NO_PREALLOC);
+    MAP_TYPE(key, int);
+    MAP_TYPE(value, struct seen);
+} members SECTION(".maps");
+struct {
+    MAP_NUMBER(type, ARRAY);
+    MAP_NUMBER(max_entries, SEEN_CALLS);
+    MAP_TYPE(key, u32);
+    MAP_TYPE(value, struct seen_shape);
+} shapes SECTION(".maps");
+struct {
+    MAP_NUMBER(type, ARRAY);
+    MAP_NUMBER(max_entries, SEEN_COUNTS);
+    MAP_NUMBER(map_flags, MAPPED);
+    MAP_TYPE(key, u32);
+    MAP_TYPE(value, u64);
+} counts SECTION(".maps");
+
+// ---- reading
+
+INLINE void inode_of(struct inode *inode, struct seen_inode *to) {
+    if (!inode)
+        return;
+    to->number = inode->i_ino;
+    to->mode = inode->i_mode;
+    to->device = inode->i_sb->s_dev;
+}
+
+INLINE struct file *file_of(struct task_struct *task, u32 descriptor) {
+    struct file *file = 0;
+    struct files_struct *files = task->files;
+    if (!files)
+        return 0;
+    struct fdtable *table = files->fdt;
+    if (!table || descriptor >= table->max_fds)
+        return 0;
+    read_kernel(&file, sizeof file, table->fd + descriptor);
+    return file;
+}
+
+INLINE void inode_of_descriptor(struct task_struct *task, u32 descriptor, struct seen_inode *to) {
+    struct file *file = file_of(task, descriptor);
+    struct inode *inode = 0;
+    struct super_block *super = 0;
+    to->device = 0;
+    if (!file)
+        return;
+    read_kernel(&inode, sizeof inode, &file->f_inode);
+    if (!inode)
+        return;
+    unsigned short mode = 0;
+    unsigned long number = 0;
+    read_kernel(&number, sizeof number, &inode->i_ino);
+    read_kernel(&mode, sizeof mode, &inode->i_mode);
+    read_kernel(&super, sizeof super, &inode->i_sb);
+    read_kernel(&to->device, sizeof to->device, &super->s_dev);
+    to->number = number;
+    to->mode = mode;
+}
+
+INLINE u32 number_of(struct pid *pid) {
+    u32 number = 0;
+    if (pid)
+        read_kernel(&number, sizeof number, &pid->numbers[pid->level & 31].nr);
+    return number;
+}
+
+INLINE void name(struct task_struct *task, struct seen *seen) {
+    seen->thread = number_of(task->thread_pid);
+    seen->process = number_of(task->signal->pids[1]);
+}
+
+INLINE void count(u32 what) {
+    u64 *value = map_lookup(&counts, &what);
+    if (value)
+        __sync_fetch_and_add(value, 1);
+}
+
+INLINE void tell(struct seen *seen, u32 texts) {
+    u64 size = __builtin_offsetof(struct seen, text) + (texts & (2 * SEEN_PATH - 1));
+    if (ring_output(&ring, seen, size, NO_WAKEUP) < 0)
+        count(SEEN_LOST);
+}
+
+// ---- calls
+
+INLINE u64 argument(const struct seen *seen, u32 which) {
+    return which < SEEN_ARGUMENTS ? seen->arguments[which & 7] : 0;
+}
+
+// A page that is not there cannot be brought here: then it is tried again when the call is over.
+INLINE void take_paths(struct seen *seen, const struct seen_shape *shape) {
+    u32 used = seen->length[0] & (SEEN_PATH - 1);
+    long length;
+    if (shape->path[0] != SEEN_NO_ARGUMENT && !seen->length[0]) {
+        const void *from = (const void *)argument(seen, shape->path[0]);
+        length = from ? read_user_text(seen->text, SEEN_PATH, from) : 0;
+        used = seen->length[0] = length > 0 ? length : 0;
+        used &= SEEN_PATH - 1;
+    }
+    if (shape->path[1] != SEEN_NO_ARGUMENT && !seen->length[1]) {
+        const void *from = (const void *)argument(seen, shape->path[1]);
+        length = from ? read_user_text(seen->text + used, SEEN_PATH, from) : 0;
+        seen->length[1] = length > 0 ? length : 0;
+    }
+}
+
+INLINE void take_start(struct task_struct *task, struct seen *seen, u32 directory,
+                       struct seen_inode *to) {
+    int at = directory == SEEN_NO_ARGUMENT ? -100 : (int)argument(seen, directory);
+    to->device = 0;
+    if (at == -100)
+        inode_of(task->fs->pwd.dentry->d_inode, to);
+    else
+        inode_of_descriptor(task, at, to);
+}
+
+INLINE void take_file(struct task_struct *task, struct seen *seen, u32 descriptor) {
+    struct file *file = file_of(task, descriptor);
+    if (!file)
+        return;
+    inode_of_descriptor(task, descriptor, &seen->file);
+    seen->handle = (u64)file;
+    read_kernel(&seen->position, sizeof seen->position, &file->f_pos);
+    read_kernel(&seen->open_flags, sizeof seen->open_flags, &file->f_flags);
+}
+
+// What some calls are given lies in memory: what kind of lock, how to open, where a socket is.
+INLINE void take_memory(struct seen *seen, u32 number) {
+    if (number == FCNTL)
+        read_user(seen->pair, sizeof(short), (const void *)seen->arguments[2]);
+    if (number == OPENAT2)
+        read_user(&seen->arguments[2], sizeof(u64), (const void *)seen->arguments[2]);
+    if (number == BIND || number == CONNECT) {
+        u64 length = seen->arguments[2] < ADDRESS ? seen->arguments[2] : ADDRESS;
+        if (read_user(seen->text, length & (SEEN_PATH - 1), (const void *)seen->arguments[1]) == 0)
+            seen->length[0] = length;
+    }
+}
+
+SECTION("tp_btf/sys_enter") int begins(u64 *context) {
+    struct task_struct *task = current();
+    struct seen *seen = storage_get(&members, task, 0, 0);
+    if (!seen)
+        return 0;
+    struct pt_regs *registers = (struct pt_regs *)context[0];
+    u32 number = context[1];
+    struct seen_shape *shape = map_lookup(&shapes, &number);
+    seen->kind = 0;
+    if (!shape || shape->wanted == SEEN_NOT_WANTED)
+        return 0;
+    if (shape->wanted == SEEN_TO_COUNT) {
+        count(SEEN_COUNTED + number);
+        return 0;
+    }
+    seen->arguments[0] = registers->di;
+    seen->arguments[1] = registers->si;
+    seen->arguments[2] = registers->dx;
+    seen->arguments[3] = registers->r10;
+    seen->arguments[4] = registers->r8;
+    seen->arguments[5] = registers->r9;
+    if (shape->if_given != SEEN_NO_ARGUMENT && !argument(seen, shape->if_given))
+        return 0;
+    if (shape->unless_bit && argument(seen, shape->unless_argument) & shape->unless_bit)
+        return 0;
+    seen->number = number;
+    seen->position = ~0ull;
+    seen->file.device = seen->second.device = seen->given.device = 0;
+    seen->directory[0].device = seen->directory[1].device = 0;
+    seen->open_flags = seen->created = seen->length[0] = seen->length[1] = 0;
+    seen->handle = seen->pair[0] = seen->pair[1] = 0;
+    if (shape->descriptor != SEEN_NO_ARGUMENT)
+        take_file(task, seen, argument(seen, shape->descriptor));
+    if (shape->second != SEEN_NO_ARGUMENT)
+        inode_of_descriptor(task, argument(seen, shape->second), &seen->second);
+    if (shape->path[0] != SEEN_NO_ARGUMENT) {
+        take_paths(seen, shape);
+        take_start(task, seen, shape->directory[0], &seen->directory[0]);
+    }
+    if (shape->path[1] != SEEN_NO_ARGUMENT)
+        take_start(task, seen, shape->directory[1], &seen->directory[1]);
+    take_memory(seen, number);
+    seen->kind = SEEN_CALL;
+    seen->entered = now();
+    return 0;
+}
+
+INLINE void finish(struct task_struct *task, struct seen *seen) {
+    name(task, seen);
+    tell(seen, seen->length[0] + seen->length[1]);
+    seen->kind = 0;
+}
+
+SECTION("tp_btf/sys_exit") int ends(u64 *context) {
+    struct task_struct *task = current();
+    struct seen *seen = storage_get(&members, task, 0, 0);
+    if (!seen || seen->kind != SEEN_CALL)
+        return 0;
+    long long result = context[1];
+    u32 number = seen->number;
+    struct seen_shape *shape = map_lookup(&shapes, &number);
+    if (!shape)
+        return 0;
+    seen->left = now();
+    seen->result = result;
+    seen->returned = 1;
+    take_paths(seen, shape);
+    if (shape->gives_descriptor && result >= 0) {
+        struct file *file = file_of(task, result);
+        u32 mode = 0;
+        inode_of_descriptor(task, result, &seen->given);
+        if (file)
+            read_kernel(&mode, sizeof mode, &file->f_mode);
+        seen->created = (mode & CREATED) != 0;
+    }
+    if (shape->two_descriptors && result == 0) {
+        u64 where = argument(seen, number == SOCKETPAIR ? 3 : 0);
+        read_user(seen->pair, sizeof seen->pair, (const void *)where);
+        inode_of_descriptor(task, seen->pair[0], &seen->given);
+        inode_of_descriptor(task, seen->pair[1], &seen->file);
+    }
+    if (number == WAITID && result == 0 && seen->arguments[2])
+        read_user(seen->pair, sizeof seen->pair[0], (const char *)seen->arguments[2] + SENDER);
+    finish(task, seen);
+    return 0;
+}
+
+// ---- lives
+
+INLINE void event(struct task_struct *task, struct seen *seen, u32 kind) {
+    seen->kind = kind;
+    seen->entered = now();
+    name(task, seen);
+    seen->length[0] = seen->length[1] = 0;
+}
+
+SECTION("tp_btf/sched_process_fork") int made(u64 *context) {
+    struct task_struct *parent = (struct task_struct *)context[0];
+    struct task_struct *child = (struct task_struct *)context[1];
+    if (!storage_get(&members, parent, 0, 0))
+        return 0;
+    struct seen *seen = storage_get(&members, child, 0, MAKE);
+    if (!seen) {
+        count(SEEN_LOST);
+        return 0;
+    }
+    event(parent, seen, SEEN_MADE);
+    seen->number = number_of(child->thread_pid);
+    seen->process = number_of(child->signal->pids[1]);
+    tell(seen, 0);
+    seen->kind = 0;
+    return 0;
+}
+
+SECTION("tp_btf/sched_process_exec") int runs(u64 *context) {
+    struct task_struct *task = (struct task_struct *)context[0];
+    struct seen *seen = storage_get(&members, task, 0, 0);
+    if (!seen)
+        return 0;
+    struct seen_inode program = {0};
+    struct mm_struct *memory = task->mm;
+    u64 entered = seen->entered;
+    u32 call = seen->kind;
+    u32 words = 0;
+    struct seen_inode before = seen->file;
+    if (memory) {
+        inode_of(memory->exe_file->f_inode, &program);
+        words = memory->arg_end - memory->arg_start;
+        words = words < SEEN_PATH ? words : SEEN_PATH - 1;
+        // The path of the call stays: the words come behind it.
+        if (read_user(seen->text + SEEN_PATH, words & (SEEN_PATH - 1),
+                      (const void *)memory->arg_start) < 0)
+            words = 0;
+    }
+    u32 length = seen->length[0];
+    seen->kind = SEEN_RUNS;
+    seen->entered = now();
+    seen->file = program;
+    seen->length[0] = SEEN_PATH;
+    seen->length[1] = words;
+    name(task, seen);
+    tell(seen, SEEN_PATH + (words & (SEEN_PATH - 1)));
+    seen->length[0] = length;
+    seen->length[1] = 0;
+    seen->file = before;
+    seen->entered = entered;
+    seen->kind = call;
+    return 0;
+}
+
+SECTION("tp_btf/sched_process_exit") int ended(u64 *context) {
+    struct task_struct *task = (struct task_struct *)context[0];
+    struct seen *seen = storage_get(&members, task, 0, 0);
+    if (!seen)
+        return 0;
+    if (seen->kind == SEEN_CALL) { // it will not return
+        seen->returned = 0;
+        seen->result = 0;
+        seen->left = now();
+        finish(task, seen);
+    }
+    event(task, seen, SEEN_ENDED);
+    seen->result = task->exit_code;
+    tell(seen, 0);
+    seen->kind = 0;
+    return 0;
+}
+
+SECTION("tp_btf/signal_deliver") int signalled(u64 *context) {
+    struct task_struct *task = current();
+    struct seen *seen = storage_get(&members, task, 0, 0);
+    struct kernel_siginfo *info = (struct kernel_siginfo *)context[1];
+    u32 sender = 0;
+    if (!seen || seen->kind)
+        return 0; // in the middle of a call: its record is under way
+    event(task, seen, SEEN_SIGNALLED);
+    seen->number = context[0];
+    read_kernel(&sender, sizeof sender, (const char *)info + SENDER);
+    seen->result = sender;
+    tell(seen, 0);
+    seen->kind = 0;
+    return 0;
+}
+
+char licence[] SECTION("license") = "Dual BSD/GPL";

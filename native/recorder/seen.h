@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the programs in the kernel tell the recorder, one record after the other. */
+#ifndef EITHERWAY_SEEN_H
+#define EITHERWAY_SEEN_H
+
+enum { SEEN_RING = 32 << 20 }; /* bytes */
+enum { SEEN_PATH = 512, SEEN_ARGUMENTS = 6, SEEN_CALLS = 512, SEEN_NO_ARGUMENT = 255 };
+enum seen_kind { SEEN_CALL = 1, SEEN_MADE, SEEN_RUNS, SEEN_ENDED, SEEN_SIGNALLED };
+
+/* Counts: of records that were lost, then of calls that are only counted, by number. */
+enum { SEEN_LOST = 0, SEEN_COUNTED = 1, SEEN_COUNTS = 1 + SEEN_CALLS };
+enum seen_wanted { SEEN_NOT_WANTED, SEEN_WANTED, SEEN_TO_COUNT };
+
+/* Which arguments of a call are what; SEEN_NO_ARGUMENT: none is. */
+struct seen_shape {
+    unsigned char wanted, descriptor, second, gives_descriptor;
+    unsigned char path[2], directory[2];
+    unsigned char unless_argument, unless_bit; /* not wanted when this bit is set */
+    unsigned char two_descriptors, if_given; /* wanted only when this argument is not 0; or none */
+};
+
+struct seen_inode {
+    unsigned long long number;
+    unsigned int device; /* as the kernel has it: major << 20 | minor; 0: there is none */
+    unsigned int mode;
+};
+
+struct seen {
+    unsigned int kind;
+    unsigned int thread, process; /* numbers in the namespace of the thread */
+    unsigned int number;          /* of the call; of a signal; of the thread that was made */
+    unsigned long long entered, left;
+    unsigned long long arguments[SEEN_ARGUMENTS];
+    long long result;
+    unsigned long long position, handle;
+    struct seen_inode file, second, given, directory[2];
+    unsigned int open_flags, created; /* of the file; whether the call made the one it gives */
+    unsigned int returned;
+    unsigned int length[2]; /* of the paths, with their ends; 0: it could not be read */
+    unsigned int pair[2];
+    unsigned int reserved;
+    char text[2 * SEEN_PATH];
+};
+
+#endif

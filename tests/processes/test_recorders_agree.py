@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looking on from the kernel gives the same log as stopping every call."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.processes.harness import (
+    OTHER_USER,
+    PROGRAMS,
+    as_each,
+    calls,
+    compiled,
+    folder,
+    launch,
+)
+
+from eitherway.errors import Unavailable
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.calls import Call
+from eitherway.worlds.processes.log import Log
+from eitherway.worlds.processes.meaning import micros
+from eitherway.worlds.processes.run import Ran, run
+from eitherway.worlds.processes.traced import traced
+from eitherway.worlds.processes.watching import Watching
+
+SEEN_BY_STOPS = {"gettimeofday", "clock_gettime", "time"}  # the kernel is not called for these
+TO_BE_MADE_AGAIN = range(-516, -511)  # within the kernel only: a signal came first
+
+SCRIPTS = {
+    "files": "echo a > f; cat f; mv f g; chmod 600 g; cat nothing",
+    "links": "echo a > g; ln g h; ln -s g l; cat l h; rm g h l",
+    "directories": "mkdir -p a/b; echo x > a/b/f; ls a/b; cd a; cat b/f; rm b/f; rmdir b",
+    "pipes": "echo a | cat | wc -c; (echo b; echo c) | (read x; cat)",
+    "appending": "echo a >> f; echo b >> f; cat f; head -c 1 f",
+    "children": "sh -c 'exit 3'; (sh -c 'kill -9 $$'); true & wait",
+    "proc": "cat /proc/self/comm; ls /proc/$$/fd > /dev/null",
+}
+
+
+@pytest.fixture(scope="module")
+def watching() -> Iterator[Watching]:
+    try:
+        made = Watching()
+    except Unavailable as problem:
+        pytest.skip(f"this machine refuses: {problem.message}")
+    with made:
+        yield made
+
+
+def both(box: Sandbox, work: Path, watching: Watching, *command: str) -> tuple[Ran, Ran]:
+    """The same run by each; the first is ordered, so that the second has nothing to add."""
+    found = []
+    for looks_on in (None, watching):
+        box.reset()
+        with folder(os.geteuid()) as into:
+            seed = 0 if looks_on is None else None
+            into.chmod(0o700)
+            started = launch(work, *command)
+            try:
+                found.append(run(started, box, into, seed=seed, watching=looks_on))
+            except Unavailable as problem:
+                pytest.skip(f"this machine refuses: {problem.message}")
+    return found[0], found[1]
+
+
+def meaning(log: Log) -> dict[str, Counter[tuple[object, ...]]]:
+    """By program: what its calls do to what, by name, so that numbers do not matter."""
+    tree = traced(log, "/")
+    told: dict[str, Counter[tuple[object, ...]]] = {}
+    modes = log.objects["mode"].tolist()
+    for call in calls(log):
+        if call.name in SEEN_BY_STOPS or call.result in TO_BE_MADE_AGAIN:
+            continue
+        words = tree.tree.command(call.thread, call.when)
+        told.setdefault(words[0] if words else "", Counter()).update(_told(call, modes))
+    return told
+
+
+def _told(call: Call, modes: list[int]) -> Iterator[tuple[object, ...]]:
+    result = call.result if call.result < 0 else min(call.result, 0)
+    yield call.name, result, tuple(f.name for f in call.found if not f.name.isdecimal())
+    for micro in micros(call, lambda number: modes[number]):
+        yield call.name, micro.kind, micro.sort, micro.name * (not micro.name.isdecimal()), micro.lo
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_both_tell_the_same(box: Sandbox, work: Path, watching: Watching, name: str) -> None:
+    stopped, seen = both(box, work, watching, "sh", "-c", SCRIPTS[name])
+    assert seen.log.ending.lost == 0
+    assert seen.log.ending.status == stopped.log.ending.status
+    assert seen.out == stopped.out
+    one, other = meaning(stopped.log), meaning(seen.log)
+    for program in one | other:
+        assert one.get(program, Counter()) == other.get(program, Counter()), program
+
+
+def test_every_call_is_seen_from_the_kernel(box: Sandbox, work: Path, watching: Watching) -> None:
+    program = compiled(PROGRAMS / "every_call.c", work / "every_call")
+    stopped, seen = both(box, work, watching, str(program))
+    assert seen.log.ending.status == 0
+    assert {call.name for call in calls(stopped.log)} - {
+        call.name for call in calls(seen.log)
+    } == set()
+
+
+def test_setuid_programs_and_tracers_are_left_alone(
+    box: Sandbox, work: Path, watching: Watching
+) -> None:
+    """What is only looked at keeps its privileges, and may trace."""
+    _, seen = both(box, work, watching, "sh", "-c", "grep NoNewPrivs /proc/self/status")
+    assert seen.out.beginning.split() == [b"NoNewPrivs:", b"0"]
+
+
+def test_who_may_not_is_told_so() -> None:
+    def refused() -> str:
+        with Sandbox(work=[str(work)]) as box, Watching() as made:
+            into = work / "into"
+            into.mkdir(mode=0o700)
+            try:
+                run(launch(work, "true"), box, into, watching=made)
+            except Unavailable as problem:
+                return f"{problem.message}; {problem.fix}"
+        return ""
+
+    if os.geteuid() != 0:
+        pytest.skip("another user is needed")
+    with folder(OTHER_USER) as work:
+        told = as_each(OTHER_USER, refused)
+    assert told.startswith("BPF cannot be used: ")
+    assert "needs root" in told
+    assert told.endswith("; --recorder ptrace")
