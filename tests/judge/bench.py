@@ -9,9 +9,10 @@ from eitherway.detect import detect_all
 from eitherway.find.confirm import ACCESSES, Tracer
 from eitherway.find.judged import Judge
 from eitherway.find.specification import ANYTHING, Specification
+from eitherway.judge.experiment import CONTINUATIONS
 from eitherway.model.finding import Finding
 from eitherway.model.words import Kind
-from eitherway.sandbox.box import Sandbox
+from eitherway.sandbox.confined import confined
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.launch import Launch
@@ -37,12 +38,22 @@ class Bench(NamedTuple):
 
 @contextmanager
 def bench(
-    command: Sequence[str], plan: Plan = USUAL, specification: Specification = ANYTHING
+    command: Sequence[str],
+    plan: Plan = USUAL,
+    specification: Specification = ANYTHING,
+    disk: int | None = None,
+    continuations: int = CONTINUATIONS,
 ) -> Iterator[Bench]:
-    """Until the block is left."""
+    """Until the block is left; `disk`: bytes that all files may have that are written."""
     launch = Launch.here(command)
-    with Sandbox(require=()) as box, Explorer(launch, box, plan=plan) as explorer:
+    with confined(disk=disk) as box, Explorer(launch, box, plan=plan) as explorer:
         tracer = Tracer(explorer, fixed=True)
-        judge = Judge([explorer], fixed=True, isolation="", specification=specification)
+        judge = Judge(
+            [explorer],
+            fixed=True,
+            isolation="",
+            specification=specification,
+            continuations=continuations,
+        )
         with judge:
             yield Bench(explorer, tracer, judge)

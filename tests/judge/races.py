@@ -11,7 +11,7 @@ ends, but by different choices, no enumeration says whose doing that is.
 Nothing of how `judge` makes its branches is used for this.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -36,7 +36,7 @@ Choices = tuple[int, ...]
 After = dict[Choices, Outcome]  # what comes of each way to go on
 
 TRACED = 16  # runs that are looked at for races, of those that show one
-TRIED = 8  # pairs of accesses for each race
+TRIED = 3  # pairs of accesses for each pair of places of a race
 EACH = 2  # of them in one run
 RUNS = 120  # after each order: those with the fewest preemptions
 
@@ -45,7 +45,7 @@ RUNS = 120  # after each order: those with the fewest preemptions
 class Truth:
     """Of one race."""
 
-    pairs: int = 0  # that were looked at
+    pairs: Counter[object] = field(default_factory=Counter)  # that were looked at, by places
     both: int = 0  # of these: both orders were had
     klass: Class = Class.K_WITNESS_HARMLESS
     open: bool = False  # of some pairs it cannot be told
@@ -75,10 +75,11 @@ class Truths:
         for race, finding in zip(races, traced.findings(races), strict=True):
             if race.kind is not Kind.DATA_RACE:
                 continue
+            truth = self.races[finding.id]
+            where = tuple((side.op, side.place.line) for side in finding.operations)
             for pair in instances(order, race, EACH):
-                truth = self.races[finding.id]
-                if truth.pairs < TRIED and truth.klass is not Class.SPEC_VIOLATED:
-                    truth.pairs += 1
+                if truth.pairs[where] < TRIED and truth.klass is not Class.SPEC_VIOLATED:
+                    truth.pairs[where] += 1
                     self._try(truth, ran, *(side_of(traced.events, event) for event in pair))
 
     def _try(self, truth: Truth, ran: Ran, first: Side, second: Side) -> None:

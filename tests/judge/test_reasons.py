@@ -17,6 +17,7 @@ REASONS = {
     "redundant": ("same", reasons.REDUNDANT),
     "double_checked": ("shared_table", reasons.DOUBLE_CHECK),
     "adhoc": ("done", reasons.AD_HOC),
+    "adhoc_started_first": ("done", reasons.AD_HOC),
     "unused_result": ("counter", reasons.STATISTICS),
     "disjoint_bits": ("halves", reasons.DISJOINT),
     "computed_twice": ("cached", reasons.BOTH_VALID),

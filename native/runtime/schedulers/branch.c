@@ -266,10 +266,14 @@ static void hold(void) {
 }
 
 // When the two are turned round, the first thread makes its access right behind the other's: so
-// from there on both stand where they stand when they came as recorded.
+// from there on both stand where they stand when they came as recorded. But where the second thread
+// is to go on, it does so while the first has yet to make its access: what it reads next may be
+// older too.
 static const struct ew_thread *left_behind(void) {
     const struct ew_thread *first = ew_thread_with(wish.first);
-    return wish.arm == EW_ARM_FLIP && first && first->state == EW_READY ? first : NULL;
+    bool waits = seed < SHORT && going_on() == wish.second;
+    bool comes = wish.arm == EW_ARM_FLIP && !waits && first && first->state == EW_READY;
+    return comes ? first : NULL;
 }
 
 static uint32_t next(const struct ew_decision *decision) {

@@ -149,10 +149,10 @@ def sandbox(launch: "Launch", *, wanted: bool) -> "Iterator[Sandbox | None]":
 @contextmanager
 def apart(launch: "Launch", *, required: bool = False) -> "Iterator[Sandbox]":
     """A sandbox for a replay, as good as this machine permits; or with files apart, if required."""
-    from eitherway.sandbox.box import Sandbox
+    from eitherway.sandbox.confined import confined
     from eitherway.sandbox.isolation import Kind
 
-    with Sandbox(require=[Kind.FILES] if required else (), work=[launch.directory]) as box:
+    with confined(require=[Kind.FILES] if required else (), work=[launch.directory]) as box:
         if Kind.FILES in box.isolation.missing:
             why = box.isolation.of(Kind.FILES).why
             output.say(f"the replay is not isolated ({why}): what it writes is written again")

@@ -34,26 +34,31 @@ def _side(trace: Trace, operation: int) -> tuple[int, ...]:
 
 def _all(trace: Trace) -> Iterator[tuple[int, int]]:
     """Each operation with the last one before it that it meets, from the end of the run."""
-    order, place = _by_object(trace)
-    for later in sorted(place, reverse=True):
-        at = place[later]
-        for earlier in reversed(order[max(0, at - _BACK) : at]):
-            if _object(trace, earlier) != _object(trace, later):
-                break
-            if _meet(trace, earlier, later):
-                yield earlier, later
-                break
+    order = _by_object(trace)
+    rows = trace.operations[order]
+    ranges = trace.ranges[rows["range"]]
+    for at in np.argsort(order)[::-1].tolist():
+        begin = max(0, at - _BACK)
+        met = np.flatnonzero(_meet(rows[begin : at + 1], ranges[begin : at + 1]))
+        if len(met):
+            yield int(order[begin + met[-1]]), int(order[at])
 
 
-def _by_object(trace: Trace) -> tuple[list[int], dict[int, int]]:
-    """Operations on objects that several actors touch, by object and time; and where each is."""
+def _by_object(trace: Trace) -> Table:
+    """Operations on objects that several actors touch, by object and time."""
     rows = trace.operations
     own = np.flatnonzero(np.isin(rows["kind"], [int(kind) for kind in _MEETING]))
     objects = trace.ranges["object"][rows["range"][own]]
     own = own[np.isin(objects, _shared(objects, rows["actor"][own]))]
     own = own[np.lexsort((own, trace.ranges["object"][rows["range"][own]]))]
-    order: list[int] = own.tolist()
-    return order, {operation: at for at, operation in enumerate(order)}
+    return own[~_again_and_again(rows[own])]
+
+
+def _again_and_again(rows: Table) -> Table:
+    """Which are the same as the one before and the one behind: somebody looks until it changes."""
+    same = rows[1:] == rows[:-1]
+    again: Table = np.r_[False, same] & np.r_[same, False]
+    return again[: len(rows)]
 
 
 def _shared(objects: Table, actors: Table) -> Table:
@@ -63,18 +68,17 @@ def _shared(objects: Table, actors: Table) -> Table:
     return shared
 
 
-def _object(trace: Trace, operation: int) -> int:
-    return int(trace.ranges["object"][trace.operations["range"][operation]])
+def _meet(rows: Table, ranges: Table) -> Table:
+    """Which of them the last one meets: another actor's, on some of the same bytes.
 
-
-def _meet(trace: Trace, one: int, other: int) -> bool:
-    """By different actors, on some of the same bytes, and not two that only look."""
-    rows = trace.operations[[one, other]]
-    if rows["actor"][0] == rows["actor"][1] or (rows["flags"] & int(OpFlag.FAILED)).any():
-        return False
-    if (rows["kind"] == int(OpKind.ACQUIRE)).any():
-        shared = (rows["flags"] & int(OpFlag.SHARED)).all()
-        return bool((rows["kind"] == int(OpKind.ACQUIRE)).all() and not shared)
-    ranges = trace.ranges[rows["range"]]
-    overlap = ranges["lo"][0] < ranges["hi"][1] and ranges["lo"][1] < ranges["hi"][0]
-    return bool(overlap and not (rows["kind"] == int(OpKind.LOAD)).all())
+    Not two that only look.
+    """
+    last, extent = rows[-1], ranges[-1]
+    taken = rows["kind"] == int(OpKind.ACQUIRE)
+    both_look = (rows["kind"] == int(OpKind.LOAD)) & (last["kind"] == int(OpKind.LOAD))
+    both_share = (rows["flags"] & last["flags"] & int(OpFlag.SHARED)) != 0
+    overlap = (ranges["lo"] < extent["hi"]) & (ranges["hi"] > extent["lo"])
+    failed = ((rows["flags"] | last["flags"]) & int(OpFlag.FAILED)) != 0
+    meet: Table = np.where(taken, ~both_share, overlap & ~both_look) & (taken == taken[-1])
+    meet &= (rows["actor"] != last["actor"]) & (ranges["object"] == extent["object"]) & ~failed
+    return meet

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 
 from eitherway.closing import Closing
 from eitherway.find.ways import Batch
-from eitherway.sandbox.box import Sandbox
+from eitherway.sandbox.confined import confined
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.launch import Launch
@@ -30,7 +30,7 @@ class Crew(Closing):
         self._stack = ExitStack()
         self._jobs = jobs
         count = jobs + 1 if jobs > 1 else 1
-        boxes = [self._stack.enter_context(Sandbox(require=())) for _ in range(count)]
+        boxes = [self._stack.enter_context(confined()) for _ in range(count)]
         self.isolation = str(boxes[0].isolation)
         try:
             self._explorers = [

@@ -19,7 +19,7 @@ from eitherway.model.finding import Finding
 from eitherway.model.words import Class, Kind, World
 from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
-from eitherway.sandbox.box import Sandbox
+from eitherway.sandbox.confined import confined
 from eitherway.worlds.processes.recorded import is_tree
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.explorer import Explorer
@@ -79,7 +79,7 @@ class Judging(Closing):
 
     def _made(self, launch: Launch) -> Judge:
         enter = self._stack.enter_context
-        boxes = [enter(Sandbox(require=(), work=[launch.directory])) for _ in range(self._jobs)]
+        boxes = [enter(confined(work=[launch.directory])) for _ in range(self._jobs)]
         explorers = [enter(Explorer(launch, box, plan=self._plan)) for box in boxes]
         judge = Judge(
             explorers,

@@ -113,13 +113,13 @@ def _looks_again(one: Region | None, other: Region | None) -> bool:
 
 
 def _looks_until(one: Region | None, other: Region | None) -> bool:
-    """In the other order the thread only loads these bytes, until they are as recorded."""
+    """In one order it loads these bytes until they are as in the other, and goes on as there."""
     if one is None or other is None:
         return False
-    old, new = one.accesses[one.racing], other.accesses[other.racing]
-    looks = one.accesses[one.racing :]
-    turned = next((n for n, access in enumerate(looks) if access == new), 0)
-    return old[0] not in STORES and turned > 0 and set(looks[:turned]) == {old}
+    looks, then = one.accesses[one.racing :], other.accesses[other.racing :]
+    turned = next((n for n, access in enumerate(looks) if access == then[0]), 0)
+    only_looks = looks[0][0] not in STORES and set(looks[:turned]) == {looks[0]}
+    return turned > 0 and only_looks and looks[turned:] == then
 
 
 def _sees_another(one: Access, other: Access, first: Access, second: Access) -> bool:

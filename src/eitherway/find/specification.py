@@ -37,7 +37,8 @@ class Specification:
         output = outcome.output
         if self.ignored:
             streams = {"standard output": ran.out, "standard error": ran.err}
-            output = {name: self._digest(stream) for name, stream in streams.items()}
+            seen = {name: self._digest(stream) for name, stream in streams.items()}
+            output = {**output, **seen}
         return replace(outcome, output=output, complaints=(*outcome.complaints, *complaints))
 
     def complaints(self, out: Captured, start: Start) -> tuple[str, ...]:

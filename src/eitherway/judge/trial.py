@@ -84,7 +84,7 @@ class Trial:
 
 
 _SAYS_NOTHING = {
-    Ending.BUDGET: "a branch did not come to its end in time",
+    Ending.BUDGET: "a branch had to be stopped: it took too long, or too much memory",
     Ending.BEYOND: "a branch asks the outside for something that the recording does not have",
 }
 _NOT_FORCED = {

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 _SET_CHILD_SUBREAPER, _GET_CHILD_SUBREAPER = 36, 37
@@ -13,14 +14,21 @@ _SET_CHILD_SUBREAPER, _GET_CHILD_SUBREAPER = 36, 37
 
 def children(process: int) -> list[int]:
     """Of all its threads; none for a process that is gone."""
+    if not _are_listed():
+        return children_by_search(process)
     found: list[int] = []
     try:
         for thread in os.listdir(f"/proc/{process}/task"):
             text = Path(f"/proc/{process}/task/{thread}/children").read_bytes()
             found += map(int, text.split())
     except (FileNotFoundError, ProcessLookupError):
-        return found or children_by_search(process)
+        pass  # it ends just now
     return found
+
+
+@cache
+def _are_listed() -> bool:
+    return os.path.exists("/proc/thread-self/children")
 
 
 def children_by_search(process: int) -> list[int]:
@@ -34,6 +42,21 @@ def descendants(process: int) -> Iterator[int]:
     yield process
     for child in children(process):
         yield from descendants(child)
+
+
+def resident(process: int) -> int:
+    """Bytes of memory that it has; what it shares with others is counted for each of them."""
+    try:
+        text = Path(f"/proc/{process}/statm").read_text(encoding="ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def first_to_go(process: int) -> None:
+    """When memory runs out, the kernel ends it, and what it starts, before anything else."""
+    with suppress(OSError):
+        Path(f"/proc/{process}/oom_score_adj").write_text("1000", encoding="ascii")
 
 
 def has_ended(process: int) -> bool:

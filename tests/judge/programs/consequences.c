@@ -90,6 +90,11 @@ static void adhoc(void) {
     printf("%d\n", seen);
 }
 
+static void adhoc_started_first(void) {
+    run(spin, produce);
+    printf("%d\n", seen);
+}
+
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static int *shared_table, tables_made;
 static void *get_table(void *unused) {
@@ -254,6 +259,7 @@ static const struct {
     {"disjoint_bits", disjoint_bits},
     {"last_label", last_label},
     {"adhoc", adhoc},
+    {"adhoc_started_first", adhoc_started_first},
     {"guarded", guarded},
     {"deadlocks", deadlocks},
     {"sleeps_on", sleeps_on},

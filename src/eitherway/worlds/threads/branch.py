@@ -165,7 +165,7 @@ def outcome_of(ran: Ran) -> Outcome:
     return Outcome(
         ending,
         code,
-        output={"standard output": ran.out.digest, "standard error": ran.err.digest},
+        output={"standard output": ran.out.digest, "standard error": ran.err.digest, **ran.files},
         steps=ran.schedule.reached,
         complaints=tuple(words for kind, words in _COMPLAINTS.items() if kind in kinds),
         forced=_FORCED[ran.shown.pair_end],

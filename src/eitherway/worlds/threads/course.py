@@ -10,11 +10,11 @@ import os
 import signal
 from collections import deque
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from time import monotonic
 
-from eitherway.sandbox.processes import is_running, kept_waiting
+from eitherway.sandbox.processes import descendants, is_running, kept_waiting, resident
 from eitherway.worlds.threads.driver import Driven, Driver, Driving, Popen
 from eitherway.worlds.threads.interrupts import Interrupts
 from eitherway.worlds.threads.launch import Launch
@@ -22,11 +22,16 @@ from eitherway.worlds.threads.target import STOP, Sink, Target, send
 
 GRACE = 5.0  # seconds that a program has to end by itself when it is asked to
 _LOOK_EVERY = 0.01  # seconds, while it is not ready yet
-_MEASURE_EVERY = 0.1  # seconds, while its output fills memory
+_MEASURE_EVERY = 0.1  # seconds: what it takes of memory, and its output there
 _NEVER = float("inf")
 _UNHEARD = 1.0  # seconds of computing to no decision point: what was sent is not going to be taken
 
 Rung = tuple[int | None, float]  # a signal, or none, and the seconds it has
+
+
+def _share() -> int:
+    """Half of all memory: that is what files have too, which lie in memory in a sandbox."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 
 class Ended(StrEnum):
@@ -37,6 +42,7 @@ class Ended(StrEnum):
     TIMEOUT = "out of time"
     CUT_OFF = "when there was no time for any other run either"
     FLOOD = "with more output than is kept"
+    GREED = "with more memory than there is for it"
     INTERRUPTED = "interrupted"
     KNOWN = "at the end of what is known of it"
 
@@ -51,6 +57,7 @@ class Plan:
     grace: float = GRACE
     stopping: float = 2.0  # seconds until a run that comes to no decision point is killed
     room: int = 1 << 28  # bytes of output that are kept in memory until the run is over
+    memory: int = field(default_factory=_share)  # bytes that its processes may have together
     show_driver: Sink | None = None
 
     def deadline(self, began: float, waited: float = 0) -> tuple[float, Ended]:
@@ -157,6 +164,8 @@ class Conductor:
             self._end(self._at_deadline, [])
         if (self._target.stored() or 0) > self._plan.room and self._ended is not Ended.FLOOD:
             self._end(Ended.FLOOD, [])
+        if self._ended is not Ended.GREED and takes(self._target.process) > self._plan.memory:
+            self._end(Ended.GREED, [])
         if self._known and self._is_all_there(self._known, now):
             self._known = None
             self._end(Ended.KNOWN, [])
@@ -233,6 +242,11 @@ class Conductor:
         since, step = self._sent
         long = now - since >= _UNHEARD and self._target.reached() == step
         return long and is_running(self._target.process)
+
+
+def takes(process: int) -> int:
+    """Bytes of memory of a process and all below it."""
+    return sum(map(resident, descendants(process))) if process else 0
 
 
 def _terminal_told_all() -> bool:

@@ -32,6 +32,7 @@ _LONGER = 50  # times what a run may take, a replay may
 _STOPPED = {
     Ended.TIMEOUT: Stopped.FOR_ITSELF,
     Ended.FLOOD: Stopped.FOR_ITSELF,
+    Ended.GREED: Stopped.FOR_ITSELF,
     Ended.CUT_OFF: Stopped.WITH_ALL,
 }
 
@@ -89,6 +90,8 @@ class Explorer(Closing):
         )
         if ran.course.interrupt:
             signal.raise_signal(ran.course.interrupt)
+        if scheduler in LEAVING and self._box.dirty():
+            ran = dataclasses.replace(ran, files=self._box.contents())
         self._clean()
         return ran
 

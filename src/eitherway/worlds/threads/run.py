@@ -56,6 +56,7 @@ class Ran:
     left: int = field(default=0, compare=False)  # processes that it left behind; they were ended
     found: Found = field(default=NOTHING_FOUND, compare=False)  # while it ran, if that was asked
     shown: Shown = field(default=SHOWN_NOTHING, compare=False)  # to those who guide the next one
+    files: Mapping[str, str] = field(default_factory=dict, compare=False)  # it left, of a branch
 
     @property
     def schedule(self) -> Schedule:

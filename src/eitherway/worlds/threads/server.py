@@ -33,9 +33,9 @@ from eitherway.recording.layout import (
     MessageType,
 )
 from eitherway.sandbox.box import Sandbox
-from eitherway.sandbox.processes import children, kept_waiting
+from eitherway.sandbox.processes import children, first_to_go, kept_waiting
 from eitherway.worlds.threads.captured import Capture, Captured
-from eitherway.worlds.threads.course import Conductor, Ended, Plan
+from eitherway.worlds.threads.course import Conductor, Ended, Plan, takes
 from eitherway.worlds.threads.family import Found
 from eitherway.worlds.threads.guide import UNGUIDED, Guidance, Shown
 from eitherway.worlds.threads.launch import Launch, options_text
@@ -119,6 +119,7 @@ class Server(Closing):
         )
         self._outputs = [self._output(name) for name in ("out", "err")]
         try:
+            first_to_go(self._own_number())
             self._receive(MessageType.HELLO, CONTROL_HELLO.size)
         except BaseException:
             self.close()
@@ -170,8 +171,11 @@ class Server(Closing):
     @property
     def process(self) -> int:
         """There is one run at a time."""
-        server = self._box.process_of(self._process) if self._box else self._process.pid
+        server = self._own_number()
         return next(iter(children(server)), 0) if server else 0
+
+    def _own_number(self) -> int:
+        return self._box.process_of(self._process) if self._box else self._process.pid
 
     def wait(self, seconds: float | None, also: Sequence[int]) -> bool:
         """What is over is told on the socket."""
@@ -253,7 +257,7 @@ class Server(Closing):
             deadline, ended = plan.deadline(since)
             if monotonic() > deadline:
                 deadline, ended = plan.deadline(since, kept_waiting(process))
-            flood = self.stored() > plan.room
+            flood = self.stored() > plan.room or takes(process) > plan.memory
             # Still the same run: then it is the one whose process was seen.
             if (flood or monotonic() > deadline) and process and _done(rows) == run:
                 with_all = ended is Ended.CUT_OFF and not flood

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What somebody sees who stands beside: files, mounts, listening sockets, processes."""
+
+import hashlib
+import os
+import select
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Seen(NamedTuple):
+    """Before and after, these are equal when nothing was changed."""
+
+    files: str  # a digest: names, modes, times, contents
+    mounts: str
+    listening: frozenset[str]
+
+
+def seen(folder: Path) -> Seen:
+    """Of a folder, and of this machine."""
+    mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
+    return Seen(_digest(folder), mounts, frozenset(_listening()))
+
+
+def _digest(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        status = path.lstat()
+        told = (str(path), status.st_mode, status.st_size, status.st_mtime_ns, status.st_ino)
+        digest.update(repr(told).encode())
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    return digest.hexdigest()
+
+
+def _listening() -> Iterator[str]:
+    for name in ("tcp", "tcp6"):
+        lines = Path(f"/proc/net/{name}").read_text(encoding="ascii").splitlines()[1:]
+        yield from (line.split()[1] for line in lines if line.split()[3] == "0A")
+
+
+def marked(mark: str) -> set[int]:
+    """Processes that were started with this in their environment, or by such a one."""
+    return {pid for pid in _processes() if mark.encode() in _environment(pid)}
+
+
+def _processes() -> Iterator[int]:
+    return (int(name) for name in os.listdir("/proc") if name.isdecimal())
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
+
+
+def await_end(pids: set[int], seconds: float) -> set[int]:
+    """Those that have not ended after so long; others are told of as soon as they have."""
+    poll, left = select.poll(), dict[int, int]()
+    for pid in pids:
+        try:
+            left[os.pidfd_open(pid)] = pid
+        except ProcessLookupError:
+            continue
+    for descriptor in left:
+        poll.register(descriptor, select.POLLIN)
+    while left and (ended := poll.poll(seconds * 1000)):
+        for descriptor, _ in ended:
+            poll.unregister(descriptor)
+            os.close(descriptor)
+            del left[descriptor]
+    return set(left.values())

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A branch may do anything: it is contained, and who stands beside sees nothing of it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.calling import eitherway
+from tests.judge.bench import Bench, bench
+from tests.judge.conftest import Program
+from tests.judge.observer import await_end, marked, seen
+
+from eitherway.model.finding import Finding
+from eitherway.model.words import Class
+from eitherway.worlds.threads.course import Plan
+from eitherway.worlds.threads.run import Ran
+
+MIB = 1 << 20
+PLAN = Plan(timeout=5, stopping=0.5, memory=256 * MIB)
+
+
+def recorded(made: Bench) -> tuple[Finding, Ran]:
+    """The first run in which the program behaves, with the race that decides whether it does."""
+    ran = made.explorer.run(scheduler="round-robin", detect=True)
+    (finding,) = (f for f in made.races_in(ran).values() if f.operations[0].variable == "ready")
+    assert (ran.status, finding.operations[0].op) == (0, "write of size 4")
+    return finding, ran
+
+
+def judged(program: str, folder: Path, *words: str) -> Finding:
+    with bench([program, *words], PLAN, disk=64 * MIB, continuations=2) as made:
+        finding, ran = recorded(made)
+        return made.judge.judged(finding, ran, lambda _: folder / "run")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name in ("kept", "loved", "moved"):
+        (folder / name).write_text(f"{name} as it was\n")
+    return [str(folder / name) for name in ("kept", "loved", "moved")]
+
+
+@pytest.fixture
+def port() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        yield listening
+
+
+pytestmark = pytest.mark.usefixtures("fixed")
+
+
+@pytest.mark.parametrize(
+    ("mode", "klass"),
+    [
+        ("writes_outside", Class.OUTPUT_DIFFERS),
+        ("fills_disk", Class.OUTPUT_DIFFERS),
+        ("fills_memory", Class.INCONCLUSIVE),
+        ("forks", Class.INCONCLUSIVE),
+        ("leaves_a_daemon", Class.INCONCLUSIVE),
+        ("ignores_signals", Class.SPEC_VIOLATED),
+    ],
+)
+def test_nothing_is_changed(
+    program: Program,
+    tmp_path: Path,
+    files: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+    klass: Class,
+) -> None:
+    path, mark = program("misbehaves"), uuid.uuid4().hex
+    monkeypatch.setenv("MARK", mark)
+    before = seen(tmp_path)
+    assert judged(path, tmp_path, mode, *files).klass is klass
+    assert seen(tmp_path) == before
+    assert marked(mark) == set()
+
+
+def test_nobody_is_called(program: Program, tmp_path: Path, port: socket.socket) -> None:
+    number = str(port.getsockname()[1])
+    finding = judged(program("misbehaves"), tmp_path, "uses_network", number)
+    assert finding.klass is Class.INCONCLUSIVE
+    with pytest.raises(BlockingIOError):
+        port.accept()
+
+
+def test_nobody_is_killed(program: Program, tmp_path: Path) -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as bystander:
+        judged(program("misbehaves"), tmp_path, "kills_others", str(bystander.pid))
+        assert bystander.poll() is None
+
+
+def test_who_stands_beside_sees_what_is_changed(
+    tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, mark = seen(tmp_path), uuid.uuid4().hex
+    with socket.create_server(("127.0.0.1", 0)):
+        assert seen(tmp_path).listening > before.listening
+    os.unlink(files[0])
+    assert seen(tmp_path).files != before.files
+    monkeypatch.setenv("MARK", mark)
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
+        assert marked(mark) == {child.pid}
+        assert await_end({child.pid}, 0) == {child.pid}
+
+
+# --- the tool itself is killed
+
+CHECKER = """#!/bin/sh
+echo here > {there}/began
+read word < {there}/go
+"""
+
+
+@pytest.fixture
+def begun(program: Program, tmp_path: Path) -> Path:
+    """A folder with a race that was found and not judged, and a checker that waits for us."""
+    path = program("misbehaves")
+    home = tmp_path / "home"
+    home.mkdir()
+    done = eitherway(home, "check", "--no-judge", "--schedules", "20", "--", path, "nothing")
+    assert done.returncode == 1
+    for name in ("began", "go"):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "checker").write_text(CHECKER.format(there=tmp_path))
+    (tmp_path / "checker").chmod(0o755)
+    (tmp_path / "scratch").mkdir()
+    return home
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_judge_leaves_nothing_but_what_it_has_to_do_still(
+    begun: Path, number: signal.Signals
+) -> None:
+    there, mark = begun.parent, uuid.uuid4().hex
+    mounts = seen(begun).mounts
+    began, go = (os.open(there / name, os.O_RDWR) for name in ("began", "go"))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "eitherway", "judge", "--checker", str(there / "checker")],
+        cwd=begun,
+        env={**os.environ, "MARK": mark, "TMPDIR": str(there / "scratch")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    assert os.read(began, 5) == b"here\n"  # a branch was run, and is looked at
+    below = marked(mark)
+    assert len(below) > 1
+    process.send_signal(number)
+    os.write(go, b"on\n" * 100)  # for all that wait, or begin to
+    process.wait()
+    assert await_end(below, 30) == set()
+    assert marked(mark) == set()
+    os.close(began)
+    os.close(go)
+    assert seen(begun).mounts == mounts
+    assert os.listdir(there / "scratch") == []
+    again = eitherway(begun, "judge")
+    assert "1 of 1 findings were judged" in again.stdout + again.stderr
