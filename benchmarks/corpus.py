@@ -106,7 +106,7 @@ def truths_of(tools: dict[str, Tool]) -> list[Truth]:
 
 
 def _kind(expected: Expectation) -> str:
-    return "|".join(sorted(expected.kinds))
+    return " or ".join(sorted(expected.kinds))
 
 
 def _found(tool: Tool, kind: str | None = None) -> int:
