@@ -10,10 +10,14 @@ from eitherway.model.words import STORES, OpKind
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.cut import Pair
 from eitherway.worlds.processes.make import Makefile, Recipe, Rule, missing_edge, recipe_of
-from eitherway.worlds.processes.traced import Traced
+from eitherway.worlds.processes.meaning import PART_WORDS, PERMISSIONS
+from eitherway.worlds.processes.ninja import NINJA, NinjaFile
+from eitherway.worlds.processes.scripts import Scripts
+from eitherway.worlds.processes.traced import NO_CALL, Traced
 from eitherway.worlds.threads.launch import Launch
 
 _MAKES_DIRECTORY = ("mkdir", "mkdirat")
+_REMOVE = {"unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2"}
 
 
 class Advice:
@@ -23,19 +27,46 @@ class Advice:
         self._launch = launch
         self._traced = traced
         self._box = box
-        self._makefiles: dict[tuple[str, ...], Makefile] = {}
+        self._scripts = Scripts(traced, launch.directory)
+        self._builds: dict[tuple[str, ...], Makefile | NinjaFile] = {}
 
     def on(self, pair: Pair, operations: tuple[int, ...], *, swapped: bool) -> Iterator[str]:
         """`swapped`: it is the recorded order that goes wrong."""
+        yield from self._who(operations)
         first, second = (pair.second, pair.first) if swapped else (pair.first, pair.second)
         rules = self._rule(first), self._rule(second)
         if rules[0] and rules[1] and rules[0].target != rules[1].target:
-            yield from self._of_make(rules[0], rules[1], self._traced.name(first))
+            yield from self._of_build(rules[0], rules[1], self._traced.name(first))
         else:
-            yield from _of_file(self._traced.trace, operations)
+            yield from self._of_object(operations)
 
-    def _of_make(self, provider: Rule, user: Rule, call: str) -> Iterator[str]:
-        line = missing_edge(provider, user, directory=call in _MAKES_DIRECTORY)
+    def _who(self, operations: tuple[int, ...]) -> Iterator[str]:
+        """The commands, where they work, and the lines that they come from."""
+        for name, operation in zip("ABC", operations, strict=False):
+            call = int(self._traced.call[operation])
+            if call == NO_CALL:
+                continue
+            thread = int(self._traced.log.calls["thread"][call])
+            line = self._scripts.line(call, self._traced.describe(operation).variable)
+            where = self._scripts.directory(call)
+            words = [f"{name} is of '{self._traced.tree.title(thread)}'"]
+            words += [f"in {where}"] if where else []
+            words += [f"from {line}"] if line else []
+            yield f"{', '.join(words)}."
+
+    def _of_build(self, provider: Rule, user: Rule, call: str) -> Iterator[str]:
+        directory = call in _MAKES_DIRECTORY
+        if not provider.line:
+            yield (
+                f"ninja runs the one for '{provider.target}', the other for '{user.target}', and "
+                "no edge says which is first."
+            )
+            yield (
+                f"An order-only input puts them in order: build {user.target}: ... || "
+                f"{provider.target}; with CMake, add_dependencies of the targets that they are of."
+            )
+            return
+        line = missing_edge(provider, user, directory=directory)
         yield (
             f"make runs the one for target '{provider.target}' ({provider.file}:{provider.line}), "
             f"the other for '{user.target}' ({user.file}:{user.line}), and no rule says which is "
@@ -43,23 +74,57 @@ class Advice:
         )
         yield f"This line in {user.file} puts them in order: {line}"
 
+    def _of_object(self, operations: tuple[int, ...]) -> Iterator[str]:
+        described = [self._traced.describe(operation) for operation in operations]
+        if any(each.part == PART_WORDS[PERMISSIONS] for each in described):
+            yield (
+                "A file that is made under another name, with the permissions that it is to have, "
+                "and renamed when it is ready is never seen without them."
+            )
+        elif any(each.object == "file" for each in described):
+            yield from _of_file(self._traced.trace, operations)
+        elif any(each.object == "entry" for each in described):
+            yield from self._of_entry(operations)
+
+    def _of_entry(self, operations: tuple[int, ...]) -> Iterator[str]:
+        names = {self._traced.name(int(self._traced.call[number])) for number in operations}
+        makes = sum(
+            self._traced.trace.operation(number).kind is OpKind.STORE for number in operations
+        )
+        if makes == len(operations) and not names & _REMOVE:
+            yield (
+                "Both make this entry: with O_EXCL, or mkdir without -p, one of them is told that "
+                "the other was first."
+            )
+        elif names & _REMOVE:
+            yield (
+                "One of them takes this entry away: a rename over it leaves no moment without one; "
+                "if it is to go, a lock (flock on another file) or a wait puts the two in order."
+            )
+        else:
+            yield (
+                "One makes what the other looks for: it must wait until that is there, for the end "
+                "of the process that makes it (wait) or for a word from it (a pipe)."
+            )
+
     def _rule(self, call: int) -> Rule | None:
         thread = int(self._traced.log.calls["thread"][call])
         recipe = recipe_of(self._traced.tree, thread)
-        return self._makefile(recipe).rule(recipe) if recipe else None
+        return self._build(recipe).rule(recipe) if recipe else None
 
-    def _makefile(self, recipe: Recipe) -> Makefile:
-        if recipe.make not in self._makefiles:
+    def _build(self, recipe: Recipe) -> Makefile | NinjaFile:
+        if recipe.make not in self._builds:
             self._box.reset()
-            self._makefiles[recipe.make] = Makefile(self._launch, recipe.make, self._box)
-        return self._makefiles[recipe.make]
+            kind = NinjaFile if NINJA.fullmatch(recipe.make[0]) else Makefile
+            self._builds[recipe.make] = kind(self._launch, recipe.make, self._box)
+        return self._builds[recipe.make]
 
 
 def _of_file(trace: Trace, operations: tuple[int, ...]) -> Iterator[str]:
     """By what the two do with the file besides."""
     sides = [trace.operation(number) for number in operations]
-    touched = sides[0].range
-    if touched is None or touched.object_kind != "file":
+    touched = next((side.range for side in sides if side.range), None)
+    if touched is None:
         return
     writers = [_stores(trace, side.actor, touched.object) for side in sides]
     if all(writers):

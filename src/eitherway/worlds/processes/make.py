@@ -16,7 +16,7 @@ from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.tree import Tree
 from eitherway.worlds.threads.launch import Launch
 
-_MAKE = re.compile(r"(?:.*/)?g?make")
+_BUILDS = re.compile(r"(?:.*/)?(?:g?make|ninja(?:-build)?)")
 # GNU make 4.4 and later; before.
 _UPDATE = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): update target '(?P<target>[^']+)' due to: .*")
 _TARGET = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): target '(?P<target>[^']+)' does not exist")
@@ -42,12 +42,12 @@ class Recipe:
 
 
 def recipe_of(tree: Tree, thread: int) -> Recipe | None:
-    """What a thread works for: its nearest ancestor that make started."""
+    """What a thread works for: its nearest ancestor that make or ninja started."""
     at: int | None = thread
     while at is not None and (parent := tree.lives[at].parent) is not None:
         command = tree.first_command(at)
         by = tree.command(parent)
-        if by and _MAKE.fullmatch(by[0]) and command and command != by:
+        if by and _BUILDS.fullmatch(by[0]) and command and command != by:
             return Recipe(by, command)
         at = parent
     return None
@@ -63,7 +63,7 @@ class Makefile:
         """The rule that a recipe is of."""
         by_shell = len(recipe.words) == _SHELL and recipe.words[1] == "-c"
         text = recipe.words[2] if by_shell else shlex.join(recipe.words)
-        return self._rules.get(_plain(text))
+        return self._rules.get(plain(text))
 
 
 def missing_edge(provider: Rule, user: Rule, *, directory: bool) -> str:
@@ -73,7 +73,11 @@ def missing_edge(provider: Rule, user: Rule, *, directory: bool) -> str:
 
 
 def _printed(launch: Launch, make: Sequence[str], box: Sandbox) -> str:
-    command = [*make, "-n", "-B", "--trace"]
+    return told_by(launch, [*make, "-n", "-B", "--trace"], box)
+
+
+def told_by(launch: Launch, command: Sequence[str], box: Sandbox) -> str:
+    """What a command prints, in a sandbox."""
     asked = box.popen(
         command,
         cwd=launch.directory,
@@ -96,10 +100,10 @@ def _parsed(text: str) -> Iterator[tuple[str, Rule]]:
         if found := _UPDATE.fullmatch(line) or _TARGET.fullmatch(line):
             rule = Rule(found["target"], found["file"], int(found["line"]))
         elif rule is not None:
-            yield _plain(line), rule
+            yield plain(line), rule
 
 
-def _plain(command: str) -> str:
+def plain(command: str) -> str:
     """A command as make and the process tree both tell it."""
     try:
         return shlex.join(shlex.split(command.lstrip("@-+ \t")))

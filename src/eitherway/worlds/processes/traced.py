@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a log to a trace: calls become operations on objects, and what orders them edges."""
 
+import signal
 import stat
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterator
@@ -364,7 +365,8 @@ class _Maker:
     def _signalled(self, event: Event) -> None:
         sender = self._exits.get(event.value, self._last.get(event.value))
         got = self._operation(event.thread, OpKind.OTHER, 0)
-        if sender is not None and event.value != event.thread:
+        # Who is told that a child has ended would have gone on without; who needs it waits for it.
+        if sender is not None and event.value != event.thread and event.other != signal.SIGCHLD:
             self._edge(sender, got)
 
     # ---- building

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which line of a shell script a process comes from, and where it works.
+
+A shell does not say what line it is at. But the words of a command stand in its script, and so does
+the name of a file that it is sent to: where one line has them, that is the one.
+"""
+
+import os
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from eitherway.worlds.processes.call_table import CALLS
+from eitherway.worlds.processes.calls import call_of
+from eitherway.worlds.processes.traced import Traced
+
+_SHELL = re.compile(r"(?:.*/)?(?:ba|da|k|z|mk)?sh")
+_LARGEST = 1 << 20  # bytes of a script
+_TEXT = 2  # of `sh -c TEXT`
+_MOVES = [number for number, call in CALLS.items() if call.name in ("chdir", "fchdir")]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a script."""
+
+    script: str
+    number: int
+    text: str
+
+    def __str__(self) -> str:
+        """For people."""
+        return f"line {self.number} of {self.script}: {self.text}"
+
+
+class Scripts:
+    """Of one run that was started in this directory."""
+
+    def __init__(self, traced: Traced, directory: str) -> None:
+        self._traced = traced
+        self._directory = directory
+
+    def line(self, call: int, path: str) -> Line | None:
+        """Where the process of a call comes from; `path`: what the call is about."""
+        tree = self._traced.tree
+        row = self._traced.log.calls[call]
+        thread, when = tree.lives[int(row["thread"])].process, int(row["entered"])
+        wanted: list[str] = []
+        at: int | None = thread
+        while at is not None:
+            words = tree.command(at, when)
+            if script := self._script(words):
+                name = posixpath.basename(path)
+                return _found(script, wanted) or _found(script, [name] if name else [])
+            wanted = list(words)
+            at = tree.lives[at].parent
+        return None
+
+    def _script(self, words: tuple[str, ...]) -> tuple[str, list[str]] | None:
+        if len(words) < _TEXT or not _SHELL.fullmatch(words[0]):
+            return None
+        if words[1] == "-c":
+            lines = words[_TEXT].splitlines() if len(words) > _TEXT else []
+            return (f"{words[0]} -c", lines) if len(lines) > 1 else None
+        names = [word for word in words[1:] if not word.startswith("-")]
+        file = Path(self._directory, names[0]) if names else None
+        try:
+            if file is None or file.stat().st_size > _LARGEST:
+                return None
+            return names[0], file.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return None
+
+    def directory(self, call: int) -> str:
+        """Where the process works when it makes this call; nothing when that is not known."""
+        tree, log = self._traced.tree, self._traced.log
+        life = tree.lives[int(log.calls["thread"][call])]
+        line = {life.thread, life.process}
+        while life.parent is not None:
+            life = tree.lives[life.parent]
+            line |= {life.thread, life.process}
+        at = self._directory
+        for number in self._moves():
+            if number < call and int(log.calls["thread"][number]) in line:
+                at = self._went(number)
+        return at
+
+    def _moves(self) -> Iterator[int]:
+        numbers = np.isin(self._traced.log.calls["number"], _MOVES)
+        yield from map(int, np.flatnonzero(numbers))
+
+    def _went(self, number: int) -> str:
+        call = call_of(self._traced.log, number)
+        first = int(self._traced.first[number])
+        path = self._traced.describe(first + len(call.found) - 1).variable if call.found else ""
+        return path if call.worked and os.path.isabs(path) else ""
+
+
+def _found(script: tuple[str, list[str]], words: list[str]) -> Line | None:
+    """The one line that has all of these words; of the program only its name is wanted."""
+    if not words:
+        return None
+    wanted = [posixpath.basename(words[0]), *words[1:]]
+    name, lines = script
+    for has in (_has_words, _mentions):
+        found = [
+            Line(name, number, text.strip())
+            for number, text in enumerate(lines, 1)
+            if not text.lstrip().startswith("#") and has(text, wanted)
+        ]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _has_words(text: str, wanted: list[str]) -> bool:
+    try:
+        there = set(shlex.split(text, comments=True))
+    except ValueError:
+        return False
+    return there.issuperset(wanted)
+
+
+def _mentions(text: str, wanted: list[str]) -> bool:
+    """What a shell puts in for a variable does not stand there."""
+    return wanted[0] in text and all(word in text or "$" in text for word in wanted)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A finding names the two commands, their lines and targets, and what would put them in order."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from benchmarks import racepro
+from tests.processes.harness import launch
+
+from eitherway.find.trees import TreeSearch
+from eitherway.model.finding import Finding
+from eitherway.model.words import Class
+from eitherway.recording.store import Store
+
+LOUD = {Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS}
+NINJA = """\
+rule directory
+  command = mkdir o
+rule file
+  command = echo x > o/$out.t; cp o/$out.t $out
+build o: directory
+build a: file
+build all: phony o a
+default all
+"""
+
+
+def loud(work: Path, *command: str) -> list[Finding]:
+    with TreeSearch(launch(work, *command), Store(work / "store"), jobs=2) as search:
+        found = search.check(120.0, lambda _: None).findings.values()
+    return [finding for finding in found if finding.klass in LOUD]
+
+
+@pytest.mark.usefixtures("box")
+def test_an_edge_that_ninja_lacks(work: Path) -> None:
+    if shutil.which("ninja") is None:
+        pytest.skip("there is no ninja")
+    (work / "build.ninja").write_text(NINJA, encoding="ascii")
+    words = [line for finding in loud(work, "ninja", "-j2") for line in finding.explanation]
+    assert "An order-only input puts them in order: build a: ... || o" in " ".join(words)
+
+
+@pytest.mark.usefixtures("box")
+def test_the_lines_of_two_scripts(work: Path) -> None:
+    (work / "one.sh").write_text("# makes d\nmkdir d\n", encoding="ascii")
+    (work / "two.sh").write_text("cd .\n\nls d > /dev/null\n", encoding="ascii")
+    (work / "both.sh").write_text("sh one.sh &\nsh two.sh\nwait\n", encoding="ascii")
+    words = [line for f in loud(work, "sh", "both.sh") for line in f.explanation]
+    assert any(line.endswith("from line 2 of one.sh: mkdir d.") for line in words)
+    assert any(line.endswith("from line 3 of two.sh: ls d > /dev/null.") for line in words)
+    assert any("must wait until that is there" in line for line in words)
+
+
+@pytest.mark.usefixtures("box")
+def test_where_a_command_works_is_told(work: Path) -> None:
+    (work / "sub").mkdir()
+    script = "(cd sub; echo 1 > a) &\n(cd sub; cat a)\nwait"
+    words = [line for f in loud(work, "sh", "-c", script) for line in f.explanation]
+    assert any(f"in {work}/sub" in line for line in words)
+
+
+QUICK = ("debian-294579", "debian-438076", "launchpad-596064", "new-1", "new-2")
+
+
+@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.usefixtures("box")
+def test_bugs_of_racepro(name: str) -> None:
+    (bug,) = (bug for bug in racepro.bugs() if bug.name == name)
+    if missing := racepro.missing(bug):
+        pytest.skip(f"there is no {missing[0]}")
+    found = racepro.checked(bug, seconds=120.0)
+    shown = [finding for finding in found.findings.values() if finding.klass in LOUD]
+    assert shown
+    assert found.tried == found.races
+    if bug.rules.specification.checker:
+        assert any("the checker is not content" in finding.consequence for finding in shown)
