@@ -75,3 +75,16 @@ def test_bugs_of_racepro(name: str) -> None:
     assert found.tried == found.races
     if bug.rules.specification.checker:
         assert any("the checker is not content" in finding.consequence for finding in shown)
+
+
+@pytest.mark.usefixtures("box")
+def test_a_finding_shows_where_its_processes_come_from_and_the_life_of_its_file(
+    work: Path,
+) -> None:
+    script = "echo 0 > f\n(sh -c 'read x < f; echo $x') &\n(echo 1 > f) &\nwait\ncat f"
+    finding, *_ = loud(work, "sh", "-c", script)
+    drawn = finding.history
+    assert sum(moment.op in ("clone", "vfork", "fork") for moment in drawn.moments) >= 2
+    others = [m for m in drawn.moments if m.touched.endswith("/f'") and not m.side]
+    assert {drawn.actors[m.actor] for m in others} - {op.actor for op in finding.operations}
+    assert all(order.output for order in finding.orders)

@@ -49,7 +49,7 @@ class Advice:
             thread = int(self._traced.log.calls["thread"][call])
             line = self._scripts.line(call, self._traced.describe(operation).variable)
             where = self._scripts.directory(call)
-            words = [f"{name} is of '{self._traced.tree.title(thread)}'"]
+            words = [f"The command of {name} is '{self._traced.tree.title(thread)}'"]
             words += [f"in {where}"] if where else []
             words += [f"from {line}"] if line else []
             yield f"{', '.join(words)}."

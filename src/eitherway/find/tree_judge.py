@@ -14,10 +14,12 @@ from eitherway.engine.local import Workers
 from eitherway.find.advice import Advice
 from eitherway.find.tree_races import Candidate
 from eitherway.find.tree_rules import Rules
+from eitherway.findings.from_races import history_of
 from eitherway.judge.experiment import Verdict, judge_among, worst
 from eitherway.judge.sentences import consequence, does, side
 from eitherway.judge.trial import Trial
 from eitherway.model.finding import Confidence, Finding, Ordered
+from eitherway.model.history import History
 from eitherway.model.outcome import Outcome
 from eitherway.model.words import Arm, Class
 from eitherway.recording.store import Store
@@ -34,6 +36,7 @@ INSTANCES = 4  # of one race that are tried
 LOUD = (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS)
 QUIET = (Class.K_WITNESS_HARMLESS, Class.SINGLE_ORDERING)
 _SHOWN = 3  # differences that a sentence names
+_LINES = 6  # of output that stand beside an order
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ class TreeJudge(Closing):
         rules: Rules,
         continuations: int = CONTINUATIONS,
     ) -> None:
+        self._traced = traced
         self._box = boxes[0]
         self._store = store
         self._continuations = continuations
@@ -102,6 +106,7 @@ class TreeJudge(Closing):
         relaxed = any(spec.anchors == candidate.anchors for spec in self._branches.relaxed)
         finding = replace(
             candidate.finding,
+            history=self._history(candidate),
             klass=verdict.klass,
             reason=verdict.reason,
             consequence=consequence(verdict, candidate.sides, _other(candidate)),
@@ -114,6 +119,13 @@ class TreeJudge(Closing):
             ),
         )
         return self._with_evidence(finding, tried) if verdict.klass in LOUD else finding
+
+    def _history(self, candidate: Candidate) -> History:
+        """Only the first instance of a race has one from the start."""
+        known = candidate.finding.history
+        if known.moments:
+            return known
+        return history_of(self._traced.trace, candidate.operations, self._traced.describe)
 
     def _with_evidence(self, finding: Finding, tried: Tried) -> Finding:
         """Both orders as runs that can be done again; first the one that fails."""
@@ -166,7 +178,14 @@ def _ordered(candidate: Candidate, trial: Trial, arm: Arm, kept: Path) -> Ordere
         order = f"the {second} comes before the {first}"
     else:
         order = f"the {first} comes before the {second}"
-    return Ordered(order=order, does=does(outcome), replay=_replay(kept))
+    return Ordered(order=order, does=does(outcome), output=_output(outcome), replay=_replay(kept))
+
+
+def _output(outcome: Outcome) -> str:
+    """The last lines that it writes, of whoever."""
+    streams = sorted(name for name in outcome.output if name.startswith("standard "))
+    lines = [line for name in streams for line in _lines(name, outcome.output[name])]
+    return "\n".join(lines[-_LINES:])
 
 
 def _other(candidate: Candidate) -> str:

@@ -16,9 +16,10 @@ from eitherway.model.finding import FoundOperation
 from eitherway.model.history import Edge, History, Moment
 from eitherway.model.identity import own_frame
 from eitherway.model.trace import Table, Trace
-from eitherway.model.words import EdgeKind, OpKind
+from eitherway.model.words import STORES, EdgeKind, OpKind, World
 
 MOST = 32  # moments: what a person can take in
+_LIFE = 14  # operations on what processes race on
 _BEFORE, _AFTER = 4, 3  # operations of an actor around each that races
 _NEAR = 1 << 14  # operations of the trace among which these are looked for
 
@@ -60,7 +61,10 @@ class Histories:
     def _by_importance(self, operations: Sequence[int]) -> Iterator[int]:
         yield from operations
         near = list(operations)
-        for step in (self._locks_of, self._births, self._neighbours):
+        of_threads = (self._locks_of, self._births, self._neighbours)
+        of_processes = (self._locks_of, self._ancestry, self._life)
+        tree = self._trace.world is World.PROCESSES
+        for step in of_processes if tree else of_threads:
             found = list(step(operations))
             near += found
             yield from found
@@ -78,6 +82,34 @@ class Histories:
             if starter is not None:
                 yield starter
                 yield from (t for t in self._targets(starter) if self._actor(t) == actor)
+
+    def _ancestry(self, operations: Iterable[int]) -> Iterator[int]:
+        """Where the processes of a tree come from, up to its root."""
+        line: list[int] = []
+        for actor in dict.fromkeys(map(self._actor, operations)):
+            at: int | None = actor
+            while at is not None and at not in line:
+                line.append(at)
+                at = self._trace.actor(at).parent
+        for actor in line:
+            starter = self._trace.actor(actor).started_by
+            if starter is not None:
+                yield starter
+                yield from (t for t in self._targets(starter) if self._actor(t) == actor)
+
+    def _life(self, operations: Sequence[int]) -> Iterator[int]:
+        """What anybody did with the same things: who changed them first, the nearest first."""
+        rows, ranges = self._trace.operations, self._trace.ranges
+        touched = ranges[np.unique(rows["range"][list(operations)])]
+        place = ranges[rows["range"]]
+        same = np.zeros(len(rows), dtype=bool)
+        for one in touched:
+            overlap = (place["lo"] < one["hi"]) & (one["lo"] < place["hi"])
+            same |= (place["object"] == one["object"]) & overlap & (rows["range"] != 0)
+        found = np.flatnonzero(same)
+        distance = np.min([np.abs(found - index) for index in operations], axis=0)
+        reads = ~np.isin(rows["kind"][found], [int(kind) for kind in STORES])
+        yield from found[np.lexsort((distance, reads))][:_LIFE].tolist()
 
     def _neighbours(self, operations: Sequence[int]) -> Iterator[int]:
         """What synchronises, or touches the same objects."""

@@ -185,7 +185,8 @@ function pill(moments, [one, other], at) {
 
 function label(finding, moment) {
   const names = moment.side ? `moment ${sideClass(moment.side - 1)}` : "moment";
-  const where = moment.file ? `${baseName(moment.file)}:${moment.line}` : moment.fn;
+  const named = moment.fn === moment.op ? "" : moment.fn;
+  const where = moment.file ? `${baseName(moment.file)}:${moment.line}` : named;
   const text = sourceLine(finding, moment.file, moment.line);
   const value = moment.value ? ` ${STORES.has(moment.kind) ? "←" : "="} ${moment.value}` : "";
   return el(
@@ -204,7 +205,9 @@ function label(finding, moment) {
 }
 
 const short = (op) => op.replace(/ of size (\d+)/, "");
-const bareName = (touched) => (/'([^']+)'/.exec(touched) || [null, touched])[1];
+/** Of a path its end says most. */
+const ending = (name) => name.replace(/^\/.*\/(?=[^/]+\/?$)/, "…/");
+const bareName = (touched) => ending((/'([^']+)'/.exec(touched) || [null, touched])[1]);
 
 function legend(finding) {
   const moments = finding.history.moments.map(momentOf);
