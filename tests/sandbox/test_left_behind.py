@@ -7,6 +7,7 @@ import sys
 
 from eitherway.sandbox.processes import (
     adopting,
+    born,
     children,
     children_by_search,
     descendants,
@@ -32,8 +33,10 @@ def test_children_are_found_without_the_kernels_list() -> None:
     assert child.pid in children_by_search(os.getpid())
     assert sorted(children(os.getpid())) == sorted(children_by_search(os.getpid()))
     assert list(descendants(child.pid)) == [child.pid]
+    assert born(child.pid) >= born(os.getpid()) > 0
     child.communicate()
     assert children(child.pid) == []
+    assert born(child.pid) == 0
 
 
 def test_a_daemon_is_found_and_ended() -> None:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from eitherway.sandbox.processes import born
+
 _OVER = b"."
 
 
@@ -51,8 +53,10 @@ def _guard(reading: int, inode: bytes, path: bytes) -> None:
 
 def _end_all(inode: bytes, path: bytes) -> bool:
     """Whether there was one: it may have made another meanwhile."""
+    began = born(os.getpid())
     numbers = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
-    found = [number for number in numbers if _belongs(number, inode, path)]
+    younger = (number for number in numbers if born(number) >= began)
+    found = [number for number in younger if _belongs(number, inode, path)]
     for number in found:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(number, signal.SIGKILL)
@@ -60,6 +64,7 @@ def _end_all(inode: bytes, path: bytes) -> bool:
 
 
 def _belongs(process: int, inode: bytes, path: bytes) -> bool:
+    """Asked only of those that are younger than we: the kernel lets who asks wait for others."""
     try:
         if path in Path(f"/proc/{process}/environ").read_bytes():
             return True

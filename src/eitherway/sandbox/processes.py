@@ -69,6 +69,11 @@ def is_running(process: int) -> bool:
     return _status(process)[:1] in (["R"], ["D"])
 
 
+def born(process: int) -> int:
+    """When it began, in ticks since the machine did; 0 for a process that is gone."""
+    return int((_status(process)[19:20] or ["0"])[0])
+
+
 def kept_waiting(process: int) -> float:
     """Seconds that it and its descendants were ready and had no processor; 0 where unknown."""
     return sum(map(_waited, descendants(process))) if process else 0.0
