@@ -24,6 +24,7 @@ static uint64_t ticks;
 static pid_t first;
 static int first_status;
 static bool first_ended;
+static uint64_t without_privileges; // setuid programs
 
 uint64_t tick(void) {
     return ++ticks;
@@ -130,12 +131,29 @@ static struct thread *became(struct thread *thread) {
     return thread;
 }
 
+// Who has no privilege may filter calls only after it has done without those of setuid programs.
+static void count_without_privileges(const struct thread *thread, const struct stat *program) {
+    char path[64], text[4096];
+    if (!(program->st_mode & S_ISUID))
+        return;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)thread->id);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    without_privileges += strstr(text, "NoNewPrivs:\t1") != NULL;
+}
+
 static void runs(struct thread *thread) {
     char path[64];
     struct stat program;
     snprintf(path, sizeof path, "/proc/%d/exe", (int)thread->id);
     thread = became(thread);
-    uint32_t object = stat(path, &program) == 0 ? object_of(&program) : 0;
+    bool there = stat(path, &program) == 0;
+    uint32_t object = there ? object_of(&program) : 0;
+    if (there)
+        count_without_privileges(thread, &program);
     log_of(thread, RUNS, object, 0, command_line_of(thread->id));
     start_program(thread);
     thread->began = true;
@@ -418,7 +436,7 @@ int loop_run(pid_t command, double patience) {
         }
         enum look found = (ordered ? look_ordered : look_as_they_come)(&id, &status, until);
         if (found == NOBODY_LEFT)
-            return first_status;
+            break;
         if (found == STOPPED) {
             until = now() + patience;
             most = now() + COMPUTES * patience;
@@ -433,7 +451,9 @@ int loop_run(pid_t command, double patience) {
             end_all(why_it_ends(found));
             ending = true;
         } else {
-            return first_status;
+            break;
         }
     }
+    end_note_number("without_privileges", without_privileges);
+    return first_status;
 }

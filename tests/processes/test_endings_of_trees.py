@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.processes.harness import calls, ran
+from tests.processes.harness import OTHER_USER, PROGRAMS, as_each, calls, compiled, folder, ran
 
 from eitherway.model.outcome import Ending
 from eitherway.sandbox.box import Sandbox
@@ -55,3 +55,19 @@ def test_as_they_come_is_recorded_too(box: Sandbox, work: Path) -> None:
     done = ran(box, work, "sh", "-c", "echo a | cat; (echo b) & wait", seed=None)
     assert sorted(done.out.beginning.split()) == [b"a", b"b"]
     assert done.log.ending.status == 0
+
+
+def test_setuid_programs_under_ptrace_are_counted(work: Path) -> None:
+    """Who has no privileges cannot let others have them."""
+    program = compiled(PROGRAMS / "every_call.c", work / "setuid")
+    program.chmod(0o4755)
+
+    def told() -> tuple[int, int]:
+        with folder(OTHER_USER) as own, Sandbox(work=[str(own)]) as box:
+            done = ran(box, own, "sh", "-c", f"{program} leave now; true")
+            plain = ran(box, own, "true")
+        return done.log.ending.without_privileges, plain.log.ending.without_privileges
+
+    if os.geteuid() != 0:
+        pytest.skip("another user is needed")
+    assert as_each(OTHER_USER, told) == (1, 0)

@@ -27,6 +27,7 @@ from eitherway.worlds.processes.traced import traced
 from eitherway.worlds.processes.watching import Watching
 
 SEEN_BY_STOPS = {"gettimeofday", "clock_gettime", "time"}  # the kernel is not called for these
+AS_OFTEN_AS_WOKEN = {"wait4", "rt_sigsuspend"}  # by when a child ends, which is chance
 TO_BE_MADE_AGAIN = range(-516, -511)  # within the kernel only: a signal came first
 
 SCRIPTS = {
@@ -35,7 +36,7 @@ SCRIPTS = {
     "directories": "mkdir -p a/b; echo x > a/b/f; ls a/b; cd a; cat b/f; rm b/f; rmdir b",
     "pipes": "echo a | cat | wc -c; (echo b; echo c) | (read x; cat)",
     "appending": "echo a >> f; echo b >> f; cat f; head -c 1 f",
-    "children": "sh -c 'exit 3'; (sh -c 'kill -9 $$'); true & wait",
+    "children": "sh -c 'exit 3'; (sh -c 'kill -9 $$'); true",
     "proc": "cat /proc/self/comm; ls /proc/$$/fd > /dev/null",
 }
 
@@ -72,7 +73,7 @@ def meaning(log: Log) -> dict[str, Counter[tuple[object, ...]]]:
     told: dict[str, Counter[tuple[object, ...]]] = {}
     modes = log.objects["mode"].tolist()
     for call in calls(log):
-        if call.name in SEEN_BY_STOPS or call.result in TO_BE_MADE_AGAIN:
+        if call.name in SEEN_BY_STOPS | AS_OFTEN_AS_WOKEN or call.result in TO_BE_MADE_AGAIN:
             continue
         words = tree.tree.command(call.thread, call.when)
         told.setdefault(words[0] if words else "", Counter()).update(_told(call, modes))

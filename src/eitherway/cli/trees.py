@@ -164,6 +164,11 @@ def _say_losses(log: "Log") -> None:
     """What is not in the recording, by its own account."""
     if log.ending.lost:
         output.say(f"{log.ending.lost:,} calls were lost: there was no room for them in time")
+    if log.ending.without_privileges:
+        output.say(
+            f"{log.ending.without_privileges:,} setuid programs ran without their owners' "
+            "privileges, which ptrace takes from them; as root, --recorder bpf does not"
+        )
     if log.ending.not_followed:
         output.say(f"{log.ending.not_followed:,} paths could not be followed any more")
 

@@ -69,6 +69,7 @@ _ENDING = shape.partial(
     not_modelled=shape.some_text,
     lost=_NUMBER,
     not_followed=_NUMBER,
+    without_privileges=_NUMBER,
 )
 
 
@@ -89,6 +90,7 @@ class Ending:
     not_modelled: str = ""  # numbers of calls without a meaning here, each with how often
     lost: int = 0  # records for which there was no room
     not_followed: int = 0  # paths whose beginning was gone when they were looked at
+    without_privileges: int = 0  # setuid programs that ran without what their owner gives them
 
     @property
     def calls_not_modelled(self) -> Mapping[str, int]:
