@@ -26,6 +26,7 @@ MODULES = (
     "tree_detection",
     "flips",
     "corpus",
+    "judging",
     "shrinking",
     "racepro",
 )

@@ -95,6 +95,7 @@ def test_every_table_has_its_place() -> None:
         "switches",
         "forks",
         "corpus",
+        "classes",
         "recording",
         "tree detection",
         "flips",

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which branches an experiment runs, and when it has enough."""
 
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
 
 import pytest
 
@@ -110,6 +111,25 @@ def test_several_are_under_way_and_taken_in_their_order() -> None:
     assert alone == together
     begun = {number for _, number in world.asked}
     assert begun == set(range(6))  # none behind those that were under way when it was decided
+
+
+def test_what_was_begun_when_it_is_decided_is_over_before_anything_else() -> None:
+    going, decided, over = Event(), Event(), Event()
+
+    def branch(arm: Arm, continuation: int) -> Outcome:
+        if continuation == 0:
+            going.wait()
+            decided.set()
+            return CRASH if arm is Arm.FLIP else WELL
+        going.set()
+        decided.wait()
+        over.set()
+        return WELL
+
+    with ThreadPoolExecutor(4) as pool:
+        verdict = judge_among(lambda *asked: pool.submit(branch, *asked), 2, at_once=2)
+        assert verdict.klass is Class.SPEC_VIOLATED
+        assert over.is_set()
 
 
 def test_what_was_not_begun_when_it_is_decided_is_given_up() -> None:

@@ -19,6 +19,7 @@ static struct ew_branch wish;
 static uint64_t seed, driven_from, turns, lowest;
 static uint32_t met;
 static bool second_was_there; // it may be created only later
+static bool owes;             // the first thread its access, while the second goes on
 bool ew_branch_listens;
 #define KNOWN 256
 EW_LARGE static uint32_t own_points[KNOWN]; // of threads, since the recorded way was left
@@ -38,7 +39,7 @@ static void start(uint64_t with, const struct ew_tuning *tuning) {
     seed = with;
     phase = FOLLOW;
     met = 0;
-    second_was_there = false;
+    second_was_there = owes = false;
     ew_patience_begin(EW_STUBBORN);
 }
 
@@ -153,6 +154,12 @@ static uint32_t go_on(const struct ew_decision *decision) {
     if (ew_seems_to_wait(decision))
         ew_self->priority = --lowest;
     uint32_t best = highest(decision);
+    if (owes && (best == EW_DECIDE_AGAIN || decision->ready[best]->id != wish.second)) {
+        const struct ew_thread *first = ew_thread_with(wish.first);
+        owes = false;
+        if (first && first->state == EW_READY)
+            return first->ready_at; // before anybody else: nothing but the two changes places
+    }
     return best == EW_DECIDE_AGAIN ? ew_branch_wait(decision) : best;
 }
 
@@ -271,9 +278,9 @@ static void hold(void) {
 // older too.
 static const struct ew_thread *left_behind(void) {
     const struct ew_thread *first = ew_thread_with(wish.first);
-    bool waits = seed < SHORT && going_on() == wish.second;
-    bool comes = wish.arm == EW_ARM_FLIP && !waits && first && first->state == EW_READY;
-    return comes ? first : NULL;
+    bool is_there = wish.arm == EW_ARM_FLIP && first && first->state == EW_READY;
+    owes = is_there && seed < SHORT && going_on() == wish.second;
+    return is_there && !owes ? first : NULL;
 }
 
 static uint32_t next(const struct ew_decision *decision) {
@@ -285,9 +292,10 @@ static uint32_t next(const struct ew_decision *decision) {
         ew_self->priority = 0;
     if (phase == RELEASE && wish.stores & SECOND_STORES)
         turn_bits();
-    if (phase == RELEASE && left_behind()) {
+    const struct ew_thread *first = phase == RELEASE ? left_behind() : NULL;
+    if (first) {
         phase = CATCH_UP;
-        return left_behind()->ready_at;
+        return first->ready_at;
     }
     if (phase == RELEASE || phase == CATCH_UP)
         release();

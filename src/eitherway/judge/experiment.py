@@ -3,7 +3,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 
 from eitherway.judge.trial import Trial
@@ -64,7 +64,10 @@ def judge_among(begin: Begin, continuations: int = CONTINUATIONS, at_once: int =
 
 
 def _trials(begin: Begin, continuations: int, at_once: int) -> Iterator[Trial]:
-    """In their order; when nobody wants more, those that were not begun are not."""
+    """In their order; when nobody wants more, those that were not begun are not.
+
+    Those that were are waited for: who ran them may be asked for something else next.
+    """
     under_way: deque[tuple[Future[Outcome], Future[Outcome]]] = deque()
     begun = 0
     try:
@@ -77,9 +80,7 @@ def _trials(begin: Begin, continuations: int, at_once: int) -> Iterator[Trial]:
             needs = trial.differs
             yield replace(trial, prefix=begin(Arm.PREFIX, number).result()) if needs else trial
     finally:
-        for pair in under_way:
-            for future in pair:
-                future.cancel()
+        wait([future for pair in under_way for future in pair if not future.cancel()])
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
