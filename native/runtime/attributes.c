@@ -4,6 +4,7 @@
 // On one carrier processors mean nothing; what the program sets is checked as the kernel would
 // check it, and told again when asked.
 #include "input.h"
+#include "resident.h"
 #include "threads.h"
 
 #include <dlfcn.h>
@@ -153,6 +154,8 @@ EW_EXPORT int prctl(int option, ...) {
         memcpy((char *)a, ew_self->life.name, sizeof ew_self->life.name);
         return 0;
     }
+    if (option == PR_SET_SECCOMP)
+        ew_resident_tell();
     long result = raw6(SYS_prctl, option, a, b, c, d, 0);
     return (int)ew_result(result);
 }

@@ -11,6 +11,7 @@
 #include "resident.h"
 #include "own_memory.h"
 #include "raw.h"
+#include "runtime.h"
 
 #include <fcntl.h>
 #include <link.h>
@@ -28,11 +29,12 @@
 #define TRIES 3        // runs that may end without having told
 #define PAGES_MAX 1000 // a run that needs more is not short
 
-// Shared by the server and the run that looks.
+// Shared by the server and the run that looks. It stays, so that all runs have the same mappings.
 static struct noted {
     uint32_t done, count;
     uintptr_t pages[PAGES_MAX];
 } *noted;
+static bool sought; // from the runs to come
 static uint32_t tries;
 static int keeper[2]; // of descriptors that are on their way
 static long looks;    // the process that does
@@ -42,22 +44,31 @@ static void close_keeper(void) {
     raw1(SYS_close, keeper[1]);
 }
 
-// --- what is read from files: calls `take` for each such range
+// --- what is read from files
 
-static int each_part(struct dl_phdr_info *info, size_t size, void *take) {
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
+// Listed once, by the server: a run must not ask the loader when it ends, whose lock another of its
+// threads may hold, and what a run has loaded itself the server does not have.
+#define RANGES 1024
+EW_LARGE static struct range {
+    uintptr_t from, to;
+} ranges[RANGES];
+static uint32_t range_count;
+
+static int list_parts(struct dl_phdr_info *info, size_t size, void *argument) {
+    (void)size, (void)argument;
+    for (int i = 0; i < info->dlpi_phnum && range_count < RANGES; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         uintptr_t from = (info->dlpi_addr + part->p_vaddr) & -PAGE;
         uintptr_t to = (info->dlpi_addr + part->p_vaddr + part->p_memsz + PAGE - 1) & -PAGE;
         if (part->p_type == PT_LOAD && !(part->p_flags & PF_W))
-            (*(void (**)(uintptr_t, uintptr_t))take)(from, to);
+            ranges[range_count++] = (struct range){from, to};
     }
     return 0;
 }
 
 static void each_range(void (*take)(uintptr_t from, uintptr_t to)) {
-    dl_iterate_phdr(each_part, &take);
+    for (uint32_t i = 0; i < range_count; i++)
+        take(ranges[i].from, ranges[i].to);
 }
 
 // --- which pages of a range are mapped
@@ -86,10 +97,16 @@ static bool open_pagemap(void) {
 
 // --- in the run
 
-// Our own variables: all of them at once, which costs less than one by one.
+static void take(const char *from, const char *to) {
+    uintptr_t first = (uintptr_t)from & -PAGE;
+    raw3(SYS_madvise, (long)first, (long)((uintptr_t)to - first), POPULATE_WRITE);
+}
+
+// Our own variables: many at once, which costs less than one by one. Those of the program that lie
+// between our two parts may be of any size.
 static void take_own(void) {
-    uintptr_t from = (uintptr_t)ew_own_data & -PAGE, to = (uintptr_t)ew_own_large & -PAGE;
-    raw3(SYS_madvise, (long)from, (long)(to - from), POPULATE_WRITE);
+    take(ew_own_data, ew_own_data_end);
+    take(ew_own_bss, (const char *)((uintptr_t)ew_own_large & -PAGE));
 }
 
 static int faults; // a userfaultfd that nobody reads
@@ -130,7 +147,7 @@ static bool begin_to_look(void) {
 
 void ew_resident_run(void) {
     take_own();
-    if (!noted)
+    if (!sought)
         return;
     looks = begin_to_look() ? raw1(SYS_getpid, 0) : 0;
     close_keeper();
@@ -149,6 +166,7 @@ static void note_range(uintptr_t from, uintptr_t to) {
 void ew_resident_tell(void) {
     if (!looks || looks != raw1(SYS_getpid, 0) || !open_pagemap())
         return;
+    looks = 0;
     noted->count = 0;
     each_range(note_range);
     raw1(SYS_close, pagemap);
@@ -158,12 +176,9 @@ void ew_resident_tell(void) {
 // --- in the server
 
 void ew_resident_serve(void) {
-    long address =
-        raw6(SYS_mmap, 0, sizeof *noted, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (address < 0 && address > -4096)
-        return;
-    if (raw6(SYS_socketpair, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, (long)keeper, 0, 0) == 0)
-        noted = (struct noted *)address;
+    noted = ew_shared_pages(sizeof *noted);
+    dl_iterate_phdr(list_parts, NULL);
+    sought = raw6(SYS_socketpair, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, (long)keeper, 0, 0) == 0;
 }
 
 static void drop_page(uintptr_t page) {
@@ -177,20 +192,19 @@ static void drop_range(uintptr_t from, uintptr_t to) {
 // Through the kernel, which lets the owner write what the mapping itself does not.
 static void keep_pages(void) {
     int memory = (int)raw3(SYS_open, (long)"/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
-    for (uint32_t i = 0; memory >= 0 && i < noted->count; i++)
+    for (uint32_t i = 0; memory >= 0 && i < noted->count && i < PAGES_MAX; i++)
         raw6(SYS_pwrite64, memory, (long)noted->pages[i], 1, (long)noted->pages[i], 0, 0);
     raw1(SYS_close, memory);
 }
 
 void ew_resident_ran(void) {
-    if (!noted || (!noted->done && ++tries <= TRIES))
+    if (!sought || (!noted->done && ++tries <= TRIES))
         return;
     if (noted->done && open_pagemap()) {
         keep_pages();
         each_range(drop_range); // what only the server needed comes again, for it
         raw1(SYS_close, pagemap);
     }
-    raw3(SYS_munmap, (long)noted, sizeof *noted, 0);
-    noted = NULL;
+    sought = false;
     close_keeper();
 }

@@ -2,6 +2,7 @@
 // libc's syscall(): what is ours to decide stays here, the rest goes to the kernel.
 #include "futex.h"
 #include "input.h"
+#include "resident.h"
 #include "sync.h"
 #include "threads.h"
 
@@ -22,6 +23,7 @@
 #include <sys/ipc.h>
 #include <sys/msg.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -175,6 +177,9 @@ static long dispatch(const struct call *call) {
     case SYS_clone:
     case SYS_clone3:
         check_clone(call);
+        break;
+    case SYS_seccomp:
+        ew_resident_tell();
         break;
     case SYS_rt_sigprocmask:
         return change_mask((int)a[0], (const uint64_t *)a[1], (uint64_t *)a[2], a[3]);
