@@ -67,10 +67,15 @@ def test_what_make_lacks_is_told_as_a_line_that_mends_it(work: Path) -> None:
     assert mended.returncode == 0, mended.stdout
 
 
+def test_a_recorded_run_that_fails_is_told(work: Path) -> None:
+    done = eitherway(work, "check", "--", "sh", "-c", "exit 3")
+    assert "the recorded run: exit status 3" in done.stdout
+
+
 def test_nothing_found_is_said_with_what_was_looked_at(work: Path) -> None:
     done = eitherway(work, "check", "--", "sh", "-c", "echo hello")
     assert (done.returncode, "0 findings" in done.stdout) == (0, True)
-    assert "system calls of 1 processes" in done.stdout
+    assert "system calls of 1 process," in done.stdout
     assert done.stdout.startswith("hello\n")
 
 

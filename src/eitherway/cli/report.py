@@ -17,7 +17,7 @@ from eitherway.findings.kept import grown, held
 from eitherway.findings.merge import merged
 from eitherway.model.document import lines_of
 from eitherway.model.finding import Document, Finding, Summary
-from eitherway.model.text import printable
+from eitherway.model.text import counted, printable
 from eitherway.report import REPORTS, report
 
 HELP = "merge saved findings and logs of other tools, and show them"
@@ -121,7 +121,7 @@ def _merge(
             lambda: _deliver(args, plan, result),
             lambda: output.write_file(args.merge, lambda f: f.writelines(lines_of(document))),
         )
-    many = f"{len(every):,} finding{'' if len(every) == 1 else 's'}"
+    many = counted(len(every), "finding")
     output.say(f"{args.merge} has {many}; next: eitherway report {args.merge}")
     return result
 

@@ -12,6 +12,7 @@ from eitherway.cli import findings_list, output, running
 from eitherway.cli.progress import Line
 from eitherway.errors import Exit, Unavailable
 from eitherway.findings.merge import stamped
+from eitherway.model.text import counted
 
 if TYPE_CHECKING:
     from eitherway.find.tree_rules import Rules
@@ -97,31 +98,35 @@ def _say_world(launch: "Launch") -> None:
 def _notes(checked: "Checked") -> list[str]:
     """What was tried: this is what "nothing found" means."""
     ran = (
-        f"{checked.calls:,} system calls of {checked.processes:,} processes, as "
-        f"{checked.operations:,} operations on files, directories, pipes and processes"
+        f"the recorded run: {_ended(checked.status)}; {counted(checked.calls, 'system call')} of "
+        f"{counted(checked.processes, 'process')}, as {counted(checked.operations, 'operation')} "
+        "on files, directories, pipes and processes"
     )
     tried = (
-        f"{checked.races:,} races, {checked.tried:,} of them tried both ways in "
-        f"{checked.branches:,} branches; in {checked.quiet:,} the order did not matter"
+        f"{counted(checked.races, 'race')}, {checked.tried:,} of them tried both ways in "
+        f"{counted(checked.branches, 'branch')}; in {checked.quiet:,} the order did not matter"
     )
     left = checked.races - checked.tried
     notes = [ran, tried, f"isolated by {checked.isolation}"]
     if checked.covered:
         notes.append(
-            f"{checked.covered:,} more races lead nowhere else than what is told above; what they "
-            "do in the recorded order depends on where the run is left"
+            f"{counted(checked.covered, 'further race')}: nothing came of the other order that is "
+            "not told above, and the recorded one does not do the same each time"
         )
     if left:
         notes.append(
-            f"{left:,} races were not tried in the time that there was, the first of each of "
-            f"{checked.clusters:,} sorts before others; --seconds N"
+            f"not tried in the time that there was: {counted(left, 'race')}, the first of each of "
+            f"{counted(checked.clusters, 'sort')} before others; --seconds N"
         )
-    notes += [f"{count:,} races of {what} are left out" for what, count in checked.left_out.items()]
+    notes += [
+        f"left out: {counted(count, 'race')} of {what}" for what, count in checked.left_out.items()
+    ]
     if checked.waits:
-        notes.append(f"{checked.waits:,} races cannot be tried: what they need is no call")
+        waits = counted(checked.waits, "race")
+        notes.append(f"cannot be tried: {waits} in which what one waits for is no call")
     if checked.not_modelled:
-        counted = ", ".join(f"{name} ({n:,})" for name, n in sorted(checked.not_modelled.items()))
-        notes.append(f"calls that were made and have no meaning here: {counted}")
+        calls = ", ".join(f"{name} ({n:,})" for name, n in sorted(checked.not_modelled.items()))
+        notes.append(f"calls that were made and have no meaning here: {calls}")
     notes.append(
         "memory that processes share is not looked at, and threads of one process are taken to be "
         "in order; other input may show other races"
@@ -174,7 +179,10 @@ def _say_losses(log: "Log") -> None:
 
 
 def _ending(log: "Log") -> str:
-    status = log.ending.status
+    return _ended(log.ending.status)
+
+
+def _ended(status: int) -> str:
     return running.ending(-os.WTERMSIG(status) if os.WIFSIGNALED(status) else status >> 8)
 
 

@@ -5,6 +5,7 @@ from itertools import takewhile
 
 from eitherway.judge.sentences import side
 from eitherway.model.finding import FoundOperation
+from eitherway.model.text import counted
 
 _LINES = 12  # of output that are shown
 _BEFORE = 3  # of them, before the first that differs
@@ -13,19 +14,14 @@ _WIDTH = 200  # of a line
 
 def shortest(before: int, after: int, runs: int, *, whole: bool) -> str:
     """How much of the schedule is needed."""
-    tried = f"{_counted(runs, 'shorter run')} {'was' if runs == 1 else 'were'} tried"
+    tried = f"{counted(runs, 'shorter run')} {'was' if runs == 1 else 'were'} tried"
     if after == before:
-        return f"All {_counted(after, 'switch')} between threads are needed: {tried}."
+        return f"All {counted(after, 'switch')} between threads are needed: {tried}."
     least = "no single turn of a thread can be left out" if whole else "there was no more time"
     return (
-        f"Of {_counted(before, 'switch')} between threads, {after:,} are enough for this: "
+        f"Of {counted(before, 'switch')} between threads, {after:,} are enough for this: "
         f"{tried}, and {least}."
     )
-
-
-def _counted(number: int, word: str) -> str:
-    plural = f"{word}es" if word.endswith("ch") else f"{word}s"
-    return f"{number:,} {word if number == 1 else plural}"
 
 
 def order(first: FoundOperation, second: FoundOperation) -> str:
@@ -53,7 +49,7 @@ def undecided(pairs: int) -> str:
     if not pairs:
         return "No two operations of different threads met before it happened."
     return (
-        f"Of {_counted(pairs, 'pair')} of operations that met, none decides alone: turned round, "
+        f"Of {counted(pairs, 'pair')} of operations that met, none decides alone: turned round, "
         "each still leads there or cannot come otherwise."
     )
 

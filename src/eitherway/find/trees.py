@@ -47,6 +47,7 @@ class Checked:
     """What a check of a tree found, and what it looked at."""
 
     recording: Path
+    status: int  # of the recorded run, as waitpid tells it
     calls: int
     processes: int
     operations: int
@@ -97,6 +98,7 @@ class TreeSearch(Closing):
         trace = traced(ran.log, self._launch.directory)
         checked = Checked(
             path,
+            status=ran.log.ending.status,
             calls=len(ran.log.calls),
             processes=sum(life.is_process for life in trace.tree.lives.values()),
             operations=len(trace.trace),

@@ -23,3 +23,9 @@ def printable(text: str) -> str:
 
 def _escaped(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode("ascii")
+
+
+def counted(number: int, word: str) -> str:
+    """A number of things: "1 race", "2,000 races", "2 switches"."""
+    plural = f"{word}es" if word.endswith(("ch", "s")) else f"{word}s"
+    return f"{number:,} {word if number == 1 else plural}"

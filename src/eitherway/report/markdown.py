@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from eitherway.model.finding import Finding, FoundOperation, Summary
-from eitherway.model.text import printable
+from eitherway.model.text import counted, printable
 from eitherway.model.words import Class
 from eitherway.report import words
 from eitherway.report.places import Root
@@ -94,7 +94,7 @@ class MarkdownReport:
 
 def _counts(summary: Summary) -> str:
     classes = [f"{count} {name.value}" for name in Class if (count := summary.classes.get(name))]
-    found = f"{summary.findings:,} finding{'' if summary.findings == 1 else 's'}"
+    found = counted(summary.findings, "finding")
     compared = f", {len(summary.new)} new" if len(summary.new) != summary.findings else ""
     gone = f", {len(summary.gone)} gone" if summary.gone else ""
     return f"{found}{compared}{gone}{f' ({chr(44).join(classes)})' if classes else ''}"

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from eitherway.findings.overview import overview
 from eitherway.model.finding import Finding, FoundOperation, Frame, Summary
-from eitherway.model.text import printable
+from eitherway.model.text import counted, printable
 from eitherway.model.words import OP_WORDS, Class, Kind, OpKind
 from eitherway.report.words import MEANINGS, capital, is_stuck, place, title, where
 
@@ -195,7 +195,7 @@ def _summary_place(finding: Finding) -> str:
 def _judgement(finding: Finding, marked: str) -> Iterator[str]:
     yield f"  id: {finding.id}{marked}"
     k = finding.confidence.paths * finding.confidence.schedules
-    tried = f"; tried {k} way{'' if k == 1 else 's'}" if k else ""
+    tried = f"; tried {counted(k, 'way')}" if k else ""
     yield f"  class: {finding.klass.value} ({MEANINGS[finding.klass]}{tried})"
     yield from _labelled("reason", finding.reason)
     yield from _labelled("consequence", finding.consequence)
@@ -217,7 +217,7 @@ def _closing(summary: Summary, findings: Sequence[Finding]) -> Iterator[str]:
         yield "In short:"
         yield from (f"  {line}" for line in overview(findings))
     counts = [f"{count} {klass.value}" for klass in Class if (count := summary.classes.get(klass))]
-    found = f"{summary.findings} finding{'' if summary.findings == 1 else 's'}"
+    found = counted(summary.findings, "finding")
     yield f"EitherWay: {found}" + (f": {', '.join(counts)}" if counts else "")
     known = summary.findings - len(summary.new)
     if known or summary.gone:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eitherway.model.text import counted
 from eitherway.model.trace import Table
 from eitherway.worlds.threads import inputs
 from eitherway.worlds.threads.course import Ended
@@ -47,15 +48,11 @@ class Pass:
 
     def words(self) -> str:
         """For people."""
-        counted = _counted(self.schedules, "schedule")
-        within = f" with at most {_counted(self.bound, 'preemption')}" if self.others else ""
+        schedules = counted(self.schedules, "schedule")
+        within = f" with at most {counted(self.bound, 'preemption')}" if self.others else ""
         if self.complete:
-            return f"all {counted}{within} were run"
-        return f"{counted}{within} were run, which may not be all: {', '.join(self.doubts)}"
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+            return f"all {schedules}{within} were run"
+        return f"{schedules}{within} were run, which may not be all: {', '.join(self.doubts)}"
 
 
 class Search:
