@@ -5,6 +5,7 @@
 // the bare system call: libc does not know of it, and its threads' control blocks stay as they are.
 #include "server.h"
 #include "crc32.h"
+#include "descendants.h"
 #include "family.h"
 #include "guide.h"
 #include "resident.h"
@@ -153,41 +154,35 @@ static void become(const struct request *request, struct ew_options *options) {
     options->given = replays ? request->given : NULL;
 }
 
-// The kernel's list, "123 456 ".
-static void kill_children(void) {
-    static const char path[] = "/proc/thread-self/children";
-    char text[4096];
-    long fd = raw3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
-    long length = fd < 0 ? 0 : raw3(SYS_read, fd, (long)text, sizeof text), pid = 0;
-    raw1(SYS_close, fd);
-    for (long i = 0; i < length; i++) {
-        if (text[i] >= '0' && text[i] <= '9') {
-            pid = pid * 10 + (text[i] - '0');
-        } else if (pid) {
-            raw3(SYS_kill, pid, SIGKILL, 0);
-            pid = 0;
-        }
-    }
+#define PATIENCE 5 // seconds that those have who are still at work
+#define QUIET 5    // looks in a row: who starts a program may seem to rest for a moment
+
+#define AT_ONCE 1000 // that have ended, before others are looked at: more may come all the time
+
+static bool none_is_left(void) {
+    long ended = 1;
+    for (int i = 0; i < AT_ONCE && ended > 0; i++)
+        ended = raw6(SYS_wait4, -1, 0, WNOHANG, 0, 0, 0);
+    return ended == -ECHILD;
 }
 
-#define PATIENCE 5000 // milliseconds that those have who are still at work
-#define QUIET 5       // looks in a row: who starts a program may seem to rest for a moment
+static long seconds(void) {
+    struct timespec now;
+    raw3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0);
+    return now.tv_sec;
+}
 
 // What a run left behind has become ours. Those who are at work may finish; then all are ended.
 static void end_family(uint32_t pid) {
-    int patience = PATIENCE, quiet = 0;
-    for (;;) {
-        long ended = raw6(SYS_wait4, -1, 0, WNOHANG, 0, 0, 0);
-        if (ended == -ECHILD)
-            return;
-        if (ended > 0)
-            continue;
+    long until = seconds() + PATIENCE;
+    int quiet = 0;
+    while (!none_is_left()) {
         quiet = ew_family_busy() ? 0 : quiet + 1;
-        if (patience-- > 0 && quiet < QUIET && raw3(SYS_poll, 0, 0, 1) == 0)
-            continue;
-        raw3(SYS_kill, -(long)pid, SIGKILL, 0);
-        kill_children();
-        raw6(SYS_wait4, -1, 0, 0, 0, 0, 0);
+        if (quiet >= QUIET || seconds() >= until) {
+            raw3(SYS_kill, -(long)pid, SIGKILL, 0);
+            ew_descendants_end();
+        }
+        raw3(SYS_poll, 0, 0, 1);
     }
 }
 

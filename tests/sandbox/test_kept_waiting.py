@@ -10,7 +10,7 @@ from time import monotonic
 
 import pytest
 
-from eitherway.sandbox.processes import kept_waiting
+from eitherway.sandbox.processes import kept_waiting, worked
 from eitherway.worlds.threads.course import Ended, Plan
 
 SPIN = ["sh", "-c", "while :; do :; done"]
@@ -31,18 +31,25 @@ def on_one_processor(count: int) -> Iterator[list[int]]:
 
 @pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the kernel does not count")
 def test_who_shares_a_processor_is_kept_waiting() -> None:
-    with on_one_processor(2) as (one, other):
-        while min(kept_waiting(one), kept_waiting(other)) < ENOUGH:  # comes: both compute
+    with on_one_processor(2) as both:
+        began = monotonic()
+        while min(kept_waiting(one, monotonic() - began) for one in both) < ENOUGH:
+            pass  # it comes: both compute
+
+
+def test_those_who_keep_each_other_waiting_are_at_work() -> None:
+    with on_one_processor(3) as spinning:
+        while sum(map(worked, spinning)) < ENOUGH:
             pass
-        waited = kept_waiting(one) + kept_waiting(other)
-        assert kept_waiting(os.getpid()) >= waited
+        seconds = worked(os.getpid()) + sum(map(worked, spinning))
+        assert kept_waiting(os.getpid(), seconds) == 0
 
 
 def test_a_process_that_is_gone_waits_for_nothing() -> None:
     with subprocess.Popen(["true"]) as process:
         process.wait()
-    assert kept_waiting(process.pid) == 0
-    assert kept_waiting(0) == 0
+    assert kept_waiting(process.pid, 1) == 0
+    assert kept_waiting(0, 1) == 0
 
 
 @pytest.mark.parametrize(("waited", "over"), [(0.0, True), (5.0, False)])

@@ -13,7 +13,9 @@ from typing import cast
 
 import pytest
 
+from eitherway.errors import Unavailable
 from eitherway.sandbox.box import Sandbox
+from eitherway.sandbox.isolation import Limits
 from eitherway.sandbox.processes import children, has_ended
 from eitherway.worlds.threads.course import Ended, Plan
 from eitherway.worlds.threads.driver import Driver
@@ -227,3 +229,14 @@ def test_nobody_is_left_when_the_tool_is_killed(program: Program, how: str) -> N
             ready, _, _ = select.select(ends, [], [], 20)
             assert ready
             ends = [descriptor for descriptor in ends if descriptor not in ready]
+
+
+def test_who_forks_endlessly_is_ended(program: Program) -> None:
+    """Also when there are always others by the time that some are ended."""
+    try:
+        box = Sandbox(require=(), limits=Limits(processes=100))
+    except Unavailable as problem:
+        pytest.skip(str(problem))
+    with box, Server(Launch.here([program("forks_endlessly")]), box=box) as server:
+        ran = server.run(seed=1, plan=Plan(timeout=0.2, stopping=0.2))
+        assert (ran.course.ended, ran.course.killed) == (Ended.TIMEOUT, True)

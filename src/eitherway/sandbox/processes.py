@@ -74,9 +74,20 @@ def born(process: int) -> int:
     return int((_status(process)[19:20] or ["0"])[0])
 
 
-def kept_waiting(process: int) -> float:
-    """Seconds that it and its descendants were ready and had no processor; 0 where unknown."""
-    return sum(map(_waited, descendants(process))) if process else 0.0
+def kept_waiting(process: int, seconds: float) -> float:
+    """Of so many, those in which it or a descendant was ready and others had the processors.
+
+    0 where that is not known. When they keep each other waiting, they are at work all the time.
+    """
+    if not process:
+        return 0.0
+    family = list(descendants(process))
+    return max(0.0, min(sum(map(_waited, family)), seconds - sum(map(worked, family))))
+
+
+def worked(process: int) -> float:
+    """Seconds of the processor, with those of its children that it has waited for."""
+    return sum(map(int, _status(process)[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _waited(process: int) -> float:

@@ -174,7 +174,7 @@ class Conductor:
 
     def _has_waited(self, now: float) -> bool:
         """Whether it gets more time, for what it did not get of a processor."""
-        waited = kept_waiting(self._target.process)
+        waited = kept_waiting(self._target.process, now - self._began)
         self._deadline, self._at_deadline = self._plan.deadline(self._began, waited)
         return now < self._deadline
 

@@ -256,7 +256,8 @@ class Server(Closing):
                 since, current = monotonic(), run
             deadline, ended = plan.deadline(since)
             if monotonic() > deadline:
-                deadline, ended = plan.deadline(since, kept_waiting(process))
+                waited = kept_waiting(process, monotonic() - since)
+                deadline, ended = plan.deadline(since, waited)
             flood = self.stored() > plan.room or takes(process) > plan.memory
             # Still the same run: then it is the one whose process was seen.
             if (flood or monotonic() > deadline) and process and _done(rows) == run:
