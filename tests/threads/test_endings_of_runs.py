@@ -234,7 +234,7 @@ def test_nobody_is_left_when_the_tool_is_killed(program: Program, how: str) -> N
 def test_who_forks_endlessly_is_ended(program: Program) -> None:
     """Also when there are always others by the time that some are ended."""
     try:
-        box = Sandbox(require=(), limits=Limits(processes=100))
+        box = Sandbox(require=(), limits=Limits(processes=40))
     except Unavailable as problem:
         pytest.skip(str(problem))
     with box, Server(Launch.here([program("forks_endlessly")]), box=box) as server:
