@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from math import fsum
 from pathlib import Path
 from time import monotonic
 
@@ -41,7 +42,7 @@ def test_those_who_keep_each_other_waiting_are_at_work() -> None:
     with on_one_processor(3) as spinning:
         while sum(map(worked, spinning)) < ENOUGH:
             pass
-        seconds = worked(os.getpid()) + sum(map(worked, spinning))
+        seconds = fsum(map(worked, [os.getpid(), *spinning]))
         assert kept_waiting(os.getpid(), seconds) == 0
 
 

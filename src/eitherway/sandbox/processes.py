@@ -7,6 +7,7 @@ import signal
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from math import fsum
 from pathlib import Path
 
 _SET_CHILD_SUBREAPER, _GET_CHILD_SUBREAPER = 36, 37
@@ -82,7 +83,7 @@ def kept_waiting(process: int, seconds: float) -> float:
     if not process:
         return 0.0
     family = list(descendants(process))
-    return max(0.0, min(sum(map(_waited, family)), seconds - sum(map(worked, family))))
+    return max(0.0, min(sum(map(_waited, family)), seconds - fsum(map(worked, family))))
 
 
 def worked(process: int) -> float:
