@@ -103,6 +103,7 @@ enum ew_flag_number {
   EW_FLAG_WILDCARD = 16,
   EW_FLAG_BLOCKED = 32,
   EW_FLAG_CUMULATIVE = 64,
+  EW_FLAG_CHECK = 128,
 };
 
 /* Why one operation came before another (EdgeKind). */

@@ -151,8 +151,7 @@ static void leave_plan(const struct ew_process_turn *turn) {
     snprintf(text, sizeof text, "turn %zu of %zu, call %u of process %u: %s", plan_done() + 1,
              plan_length(), turn->index, turn->thread, instead);
     end_note("left_plan", text);
-    size_t before = plan_length() - plan_anchors();
-    next_anchor = plan_done() > before ? plan_done() - before : 0;
+    next_anchor = plan_anchors_done();
     off_plan = next_anchor + 1 < plan_anchors(); // else the order is as asked
     if (off_plan)
         forced = "not reached";

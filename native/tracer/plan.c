@@ -14,6 +14,7 @@ struct datum {
 
 static struct ew_process_turn *turns;
 static size_t length, at; // at: the next
+static size_t anchors[ANCHORS_MAX], anchor_count;
 static bool given_up;
 static struct datum *data;
 static size_t datum_count;
@@ -43,6 +44,16 @@ static void add_data(const struct ew_block_view *block) {
     }
 }
 
+static void find_anchors(void) {
+    for (size_t i = 0; i < length; i++) {
+        if (!(turns[i].flags & TURN_ANCHOR))
+            continue;
+        if (anchor_count == ANCHORS_MAX)
+            die(EXIT_OUR_BUG, "the plan has too many anchors");
+        anchors[anchor_count++] = i;
+    }
+}
+
 void plan_read(int descriptor) {
     struct ew_reader reader;
     struct ew_block_view block;
@@ -57,6 +68,7 @@ void plan_read(int descriptor) {
     }
     if (status != EW_READ_END)
         die(EXIT_OUR_BUG, "the plan is damaged (%d)", status);
+    find_anchors();
     free(buffer);
     close(descriptor);
 }
@@ -82,14 +94,18 @@ void plan_give_up(void) {
 }
 
 size_t plan_anchors(void) {
-    size_t count = 0;
-    while (count < ANCHORS_MAX && count < length && turns[length - 1 - count].flags & TURN_ANCHOR)
-        count++;
-    return count;
+    return anchor_count;
+}
+
+size_t plan_anchors_done(void) {
+    size_t done = 0;
+    while (done < anchor_count && anchors[done] < at)
+        done++;
+    return done;
 }
 
 const struct ew_process_turn *plan_anchor(size_t which) {
-    return &turns[length - plan_anchors() + which];
+    return &turns[anchors[which]];
 }
 
 // Data of a turn stand together, in the order of turns.

@@ -221,8 +221,9 @@ size_t plan_done(void);
 size_t plan_length(void);
 void plan_step(void);
 void plan_give_up(void);
-// Those at the end whose order matters.
+// Those whose order matters, in the order of the plan; how many of them are over.
 size_t plan_anchors(void);
+size_t plan_anchors_done(void);
 const struct ew_process_turn *plan_anchor(size_t which);
 // What the call of a turn got from outside; NULL when nothing.
 const void *plan_data(const struct ew_process_turn *turn, enum data_kind kind, size_t *length);

@@ -7,7 +7,7 @@ import pytest
 
 from eitherway.judge.trial import Trial
 from eitherway.model.outcome import Ending, Forced, Outcome
-from eitherway.model.words import Class
+from eitherway.model.words import Arm, Class
 
 WELL = Outcome(Ending.EXIT, output={"standard output": "a"})
 OTHER = replace(WELL, output={"standard output": "b"})
@@ -93,3 +93,20 @@ def test_orders_that_both_leave_what_is_known_say_nothing_of_the_pair() -> None:
     waiting = replace(WELL, forced=Forced.UNKNOWN)
     assert Trial(0, waiting, waiting).says_nothing
     assert not Trial(0, waiting, WELL).says_nothing
+
+
+def test_what_an_order_without_anything_between_does_too_is_not_of_the_three() -> None:
+    assert Trial(0, CRASH, WELL, WELL, CRASH).klass is Class.K_WITNESS_HARMLESS
+    assert Trial(0, OTHER, WELL, WELL, OTHER).klass is Class.K_WITNESS_HARMLESS
+    assert Trial(0, WELL, CRASH, CRASH, CRASH, Arm.CONTROL).klass is Class.K_WITNESS_HARMLESS
+
+
+def test_what_only_comes_of_what_comes_between_is() -> None:
+    assert Trial(0, CRASH, WELL, WELL, WELL).klass is Class.SPEC_VIOLATED
+    assert Trial(0, OTHER, WELL, WELL, THIRD).klass is Class.OUTPUT_DIFFERS
+    assert Trial(0, WELL, CRASH, CRASH, WELL, Arm.CONTROL).klass is Class.SPEC_VIOLATED
+
+
+def test_an_order_that_could_not_be_had_excuses_nothing() -> None:
+    serial = replace(CRASH, forced=Forced.BLOCKED)
+    assert Trial(0, CRASH, WELL, WELL, serial).klass is Class.SPEC_VIOLATED

@@ -113,6 +113,10 @@ def _notes(checked: "Checked") -> list[str]:
             f"{counted(checked.covered, 'further race')}: nothing came of the other order that is "
             "not told above, and the recorded one does not do the same each time"
         )
+    if checked.parts:
+        notes.append(
+            f"{counted(checked.parts, 'further race')} of two calls among three that are told above"
+        )
     if left:
         notes.append(
             f"not tried in the time that there was: {counted(left, 'race')}, the first of each of "

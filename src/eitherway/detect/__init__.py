@@ -18,6 +18,7 @@ from eitherway.detect import (
     lost_wakeup,
     memory_error,
     near,
+    toctou,
     wait_wakeups,
     wakeup_waits,
 )
@@ -50,6 +51,7 @@ DETECTORS = (
     Detector("load-store", near.find, ALL_EDGES, frozenset({World.PROCESSES})),
     Detector("wait-wakeups", wait_wakeups.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
     Detector("wakeup-waits", wakeup_waits.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
+    Detector("toctou", toctou.find, ALL_EDGES, frozenset({World.PROCESSES})),
     Detector("atomicity", atomicity.find, INHERENT_EDGES, MEMORY_WORLDS, guesses=True),
     Detector("deadlock", deadlock.find, INHERENT_EDGES, ALL_WORLDS),
     Detector("lost-wakeup", lost_wakeup.find, INHERENT_EDGES, MEMORY_WORLDS),

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What would put two calls of different processes in order, in sentences."""
 
+import posixpath
 from collections.abc import Iterator
 
 import numpy as np
 
+from eitherway.find.uses import closes
 from eitherway.model.trace import Trace
 from eitherway.model.words import STORES, OpKind
 from eitherway.sandbox.box import Sandbox
-from eitherway.worlds.processes.cut import Pair
+from eitherway.worlds.processes.calls import call_of
+from eitherway.worlds.processes.cut import Between, Pair
 from eitherway.worlds.processes.make import Makefile, Recipe, Rule, missing_edge, recipe_of
 from eitherway.worlds.processes.meaning import PART_WORDS, PERMISSIONS
 from eitherway.worlds.processes.ninja import NINJA, NinjaFile
@@ -17,7 +20,8 @@ from eitherway.worlds.processes.traced import NO_CALL, Traced
 from eitherway.worlds.threads.launch import Launch
 
 _MAKES_DIRECTORY = ("mkdir", "mkdirat")
-_REMOVE = {"unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2"}
+_RENAME = {"rename", "renameat", "renameat2"}
+_REMOVE = {"unlink", "unlinkat", "rmdir", *_RENAME}
 
 
 class Advice:
@@ -39,6 +43,24 @@ class Advice:
             yield from self._of_build(rules[0], rules[1], self._traced.name(first))
         else:
             yield from self._of_object(operations)
+
+    def on_three(self, three: Between, operations: tuple[int, ...]) -> Iterator[str]:
+        """What would keep a change out from between a check and a use."""
+        yield from self._who(operations)
+        change, use = (call_of(self._traced.log, call) for call in (three.change, three.use))
+        rules = self._rule(change.number), self._rule(use.number)
+        removes = change.name in _REMOVE
+        if rules[0] and rules[1] and rules[0].target != rules[1].target:
+            provider, user = (rules[1], rules[0]) if removes else (rules[0], rules[1])
+            yield from self._of_build(provider, user, change.name)
+            return
+        name = posixpath.basename(self._traced.describe(operations[2]).variable)
+        yield closes(use, name)
+        if removes and change.name not in _RENAME:
+            yield (
+                "If the change is to put something else there, a rename over the name leaves no "
+                "moment without it."
+            )
 
     def _who(self, operations: tuple[int, ...]) -> Iterator[str]:
         """The commands, where they work, and the lines that they come from."""

@@ -16,7 +16,7 @@ from eitherway.find.tree_races import Candidate
 from eitherway.find.tree_rules import Rules
 from eitherway.findings.from_races import history_of
 from eitherway.judge.experiment import Verdict, judge_among, worst
-from eitherway.judge.sentences import consequence, does, side
+from eitherway.judge.sentences import Orders, consequence, does, side
 from eitherway.judge.trial import Trial
 from eitherway.model.finding import Confidence, Finding, Ordered
 from eitherway.model.history import History
@@ -25,7 +25,7 @@ from eitherway.model.words import Arm, Class
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.branch import Branches, Spec
-from eitherway.worlds.processes.cut import Choice, Pair
+from eitherway.worlds.processes.cut import Between, Came, Choice, Pair
 from eitherway.worlds.processes.outcome import text_of
 from eitherway.worlds.processes.run import Ran
 from eitherway.worlds.processes.traced import Traced
@@ -72,7 +72,6 @@ class TreeJudge(Closing):
         self._workers = Workers(boxes)
         self._branches = Branches(launch, traced, partial(_seen_by, rules, launch))
         self._advice = Advice(launch, traced, boxes[0])
-        self.branches = 0  # that were run
 
     def tried(self, instances: Sequence[Candidate]) -> Tried:
         """One instance after the other, until one shows something."""
@@ -87,11 +86,17 @@ class TreeJudge(Closing):
 
     def _experiment(self, candidate: Candidate) -> Verdict:
         def begin(arm: Arm, continuation: int) -> Future[Outcome]:
-            self.branches += 1
             spec = Spec(candidate.anchors, arm, continuation)
-            return self._workers.submit(partial(self._branches.branch, spec))
+            return self._workers.submit(partial(self._branches.known, spec))
 
-        return judge_among(begin, self._continuations)
+        three = candidate.anchors if isinstance(candidate.anchors, Between) else None
+        between = three.between if three and three.has_serial else None
+        return judge_among(begin, self._continuations, between=between)
+
+    @property
+    def branches(self) -> int:
+        """That were run."""
+        return self._branches.ran
 
     def kept(self, spec: Spec) -> Path:
         """The recording of a branch, where it can be done again."""
@@ -109,7 +114,7 @@ class TreeJudge(Closing):
             history=self._history(candidate),
             klass=verdict.klass,
             reason=verdict.reason,
-            consequence=consequence(verdict, candidate.sides, _other(candidate)),
+            consequence=consequence(verdict, candidate.sides, _orders(candidate)),
             confidence=Confidence(
                 paths=1,
                 schedules=verdict.witnesses,
@@ -153,6 +158,8 @@ class TreeJudge(Closing):
     def _advised(self, candidate: Candidate, *, swapped: bool) -> Iterator[str]:
         if isinstance(candidate.anchors, Pair):
             yield from self._advice.on(candidate.anchors, candidate.operations, swapped=swapped)
+        elif isinstance(candidate.anchors, Between):
+            yield from self._advice.on_three(candidate.anchors, candidate.operations)
 
     def close(self) -> None:
         """Wait for what is under way, and forget it."""
@@ -170,15 +177,38 @@ def _replay(recording: Path) -> str:
 
 def _ordered(candidate: Candidate, trial: Trial, arm: Arm, kept: Path) -> Ordered:
     outcome = trial.flip if arm is Arm.FLIP else trial.control
+    return Ordered(
+        order=_order(candidate, arm),
+        does=does(outcome),
+        output=_output(outcome),
+        replay=_replay(kept),
+    )
+
+
+def _order(candidate: Candidate, arm: Arm) -> str:
+    """Who comes before whom in an arm."""
+    anchors = candidate.anchors
+    if isinstance(anchors, Choice):
+        child = anchors.instead if arm is Arm.FLIP else anchors.found
+        waits = [op for op in candidate.finding.operations if op.op.startswith("wait")]
+        return f"the {side(waits[0])} finds process {child} first"
+    if isinstance(anchors, Between):
+        check, change, use = map(side, candidate.finding.operations)
+        if anchors.came(arm) is Came.BETWEEN:
+            return f"the {change} comes between the {check} and the {use}"
+        if anchors.came(arm) is Came.AFTER:
+            return f"the {change} comes after the {use}"
+        return f"the {change} comes before the {check}"
     first, second = (side(operation) for operation in candidate.sides[:2])
-    if isinstance(candidate.anchors, Choice):
-        child = candidate.anchors.instead if arm is Arm.FLIP else candidate.anchors.found
-        order = f"the wait finds process {child} first"
-    elif arm is Arm.FLIP:
-        order = f"the {second} comes before the {first}"
-    else:
-        order = f"the {first} comes before the {second}"
-    return Ordered(order=order, does=does(outcome), output=_output(outcome), replay=_replay(kept))
+    one, other = (second, first) if arm is Arm.FLIP else (first, second)
+    return f"the {one} comes before the {other}"
+
+
+def _orders(candidate: Candidate) -> Orders:
+    other, recorded = (f"When {_order(candidate, arm)}" for arm in (Arm.FLIP, Arm.CONTROL))
+    if isinstance(candidate.anchors, Between):
+        return Orders(other, recorded, "otherwise")
+    return Orders(other, recorded)
 
 
 def _output(outcome: Outcome) -> str:
@@ -186,14 +216,6 @@ def _output(outcome: Outcome) -> str:
     streams = sorted(name for name in outcome.output if name.startswith("standard "))
     lines = [line for name in streams for line in _lines(name, outcome.output[name])]
     return "\n".join(lines[-_LINES:])
-
-
-def _other(candidate: Candidate) -> str:
-    """The order that was not recorded, where it is not two that change places."""
-    if not isinstance(candidate.anchors, Choice):
-        return ""
-    waits = [op for op in candidate.finding.operations if op.op.startswith("wait")]
-    return f"When the {side(waits[0])} finds process {candidate.anchors.instead} first"
 
 
 # ---- what differs

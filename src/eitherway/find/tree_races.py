@@ -14,8 +14,8 @@ from itertools import zip_longest
 from eitherway.findings.from_races import findings_of
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.race import Race
-from eitherway.model.words import OURS
-from eitherway.worlds.processes.cut import Anchors, Cuts, Pair
+from eitherway.model.words import OURS, Kind
+from eitherway.worlds.processes.cut import Anchors, Between, Came, Choice, Cuts, Pair
 from eitherway.worlds.processes.known import Known
 from eitherway.worlds.processes.traced import Traced
 
@@ -31,6 +31,13 @@ class Candidate:
     operations: tuple[int, ...]
     sides: tuple[FoundOperation, ...]  # of the finding, those whose order is tried
 
+    def is_part_of(self, other: "Candidate") -> bool:
+        """Whether what it is about is two of the three that the other, of any run, is about."""
+        if not isinstance(self.anchors, Pair) or not isinstance(other.anchors, Between):
+            return False
+        mine, three = (set(map(_who, each.finding.operations)) for each in (self, other))
+        return mine <= three
+
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
@@ -42,13 +49,17 @@ class Candidates:
     left_out: Mapping[str, int]  # by reason
 
 
+def _who(operation: FoundOperation) -> tuple[str, ...]:
+    return operation.op, operation.place.module, operation.variable
+
+
 def candidates_of(traced: Traced, races: Iterable[Race], evidence: str) -> Candidates:
     """All of them."""
     known, cuts = Known(traced), Cuts(traced)
     left_out: Counter[str] = Counter()
     chosen: list[tuple[Race, Anchors]] = []
     untried = 0
-    for race in sorted(races, key=_distance):
+    for race in sorted(races, key=_rank):
         if reason := known.reason(race.operations):
             left_out[reason] += 1
         elif (anchors := cuts.anchors(race)) is None:
@@ -60,9 +71,9 @@ def candidates_of(traced: Traced, races: Iterable[Race], evidence: str) -> Candi
     return Candidates(tuple(_in_turn(clusters)), len(clusters), untried, dict(left_out))
 
 
-def _distance(race: Race) -> int:
-    """Nearer calls are more likely to come the other way round."""
-    return race.operations[-1] - race.operations[0]
+def _rank(race: Race) -> tuple[bool, int]:
+    """What tells more than a pair comes first; nearer calls are more likely the other way round."""
+    return race.kind is not Kind.TOCTOU, max(race.operations) - min(race.operations)
 
 
 def _grouped(
@@ -89,8 +100,16 @@ def _grouped(
 def _sides(
     traced: Traced, race: Race, anchors: Anchors, finding: Finding
 ) -> tuple[FoundOperation, ...]:
-    """Of three operations it is the order of two that is tried."""
-    if not isinstance(anchors, Pair):
+    """Of three operations it is the order of two that is tried: first as it was seen."""
+    if isinstance(anchors, Between):
+        check, change, use = finding.operations
+        seen = {
+            Came.BEFORE: (change, check),
+            Came.BETWEEN: (change, use),
+            Came.AFTER: (use, change),
+        }
+        return seen[anchors.seen]
+    if isinstance(anchors, Choice):
         return finding.operations
     calls = [int(traced.call[number]) for number in race.operations]
     return tuple(finding.operations[calls.index(call)] for call in (anchors.first, anchors.second))

@@ -15,16 +15,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
+from typing import NamedTuple
 
 from eitherway.closing import Closing
 from eitherway.detect import detect_all
 from eitherway.find.tree_judge import CONTINUATIONS, LOUD, QUIET, TreeJudge, Tried
-from eitherway.find.tree_races import Candidates, candidates_of
+from eitherway.find.tree_races import Candidate, Candidates, candidates_of
 from eitherway.find.tree_rules import Rules
 from eitherway.judge.trial import Way, way
 from eitherway.model.finding import Finding
 from eitherway.model.outcome import Outcome
-from eitherway.model.words import Arm, Class
+from eitherway.model.words import Arm, Class, Kind
 from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
@@ -60,11 +61,20 @@ class Checked:
     branches: int = 0
     quiet: int = 0  # those whose order does not matter as far as was seen
     covered: int = 0  # inconclusive ones on what a finding is about already
+    parts: int = 0  # pairs of three calls that a finding is about
     diverged: int = 0  # whose order could not be had
     waits: int = 0  # races that cannot be tried
     left_out: Mapping[str, int] = field(default_factory=dict)
     not_modelled: Mapping[str, int] = field(default_factory=dict)  # calls, by name
     interrupted: bool = False
+
+
+class _Run(NamedTuple):
+    """One that was recorded."""
+
+    path: Path
+    ran: Ran
+    outcome: Outcome
 
 
 class TreeSearch(Closing):
@@ -93,7 +103,7 @@ class TreeSearch(Closing):
 
     def check(self, seconds: float, tell: Tell, show: tuple[Sink, Sink] | None = None) -> Checked:
         """Record, then try races until the time is over."""
-        path, ran, recorded = self._benign(show)
+        (path, ran, recorded), failed = self._benign(show)
         self._rules = self._rules.after(recorded)
         trace = traced(ran.log, self._launch.directory)
         checked = Checked(
@@ -107,31 +117,34 @@ class TreeSearch(Closing):
             isolation=str(self._boxes[0].isolation),
         )
         try:
-            self._try_all(trace, recorded, checked, monotonic() + seconds, tell)
+            until = monotonic() + seconds
+            threes = self._betrayed(failed, checked, until, tell) if failed else []
+            self._try_all(trace, recorded, checked, until, tell, threes=threes)
         except KeyboardInterrupt:
             checked.interrupted = True
         return checked
 
-    def _benign(self, show: tuple[Sink, Sink] | None) -> tuple[Path, Ran, Outcome]:
-        """A run that does not fail, if there is one among the first few orders.
+    def _benign(self, show: tuple[Sink, Sink] | None) -> tuple[_Run, _Run | None]:
+        """A run that does not fail, if there is one among the first few orders; one that does.
 
         What was killed early makes no calls that could be told to race.
         """
-        path, ran, outcome = self._record(0, show)
+        first = self._record(0, show)
         for seed in range(1, _SEEDS):
-            if not outcome.fails:
+            if not first.outcome.fails:
                 break
             self._boxes[0].reset()
             other = self._record(seed, None)
-            if not other[2].fails:
-                return other
-        return path, ran, outcome
+            if not other.outcome.fails:
+                return other, first
+        return first, None
 
-    def _record(self, seed: int, show: tuple[Sink, Sink] | None) -> tuple[Path, Ran, Outcome]:
+    def _record(self, seed: int, show: tuple[Sink, Sink] | None) -> _Run:
         with self._store.new() as slot:
             ran = run(self._launch, self._boxes[0], slot.path, seed=seed, show=show)
             self._store.publish(slot.path)
-            return slot.path, ran, self._rules.outcome(ran, self._boxes[0], self._launch)
+            outcome = self._rules.outcome(ran, self._boxes[0], self._launch)
+            return _Run(slot.path, ran, outcome)
 
     def _judge(self, trace: Traced) -> TreeJudge:
         return TreeJudge(
@@ -143,20 +156,52 @@ class TreeSearch(Closing):
             continuations=self._continuations,
         )
 
+    def _betrayed(
+        self, failed: _Run, checked: Checked, until: float, tell: Tell
+    ) -> list[Candidate]:
+        """Checks that were betrayed in a run that fails: in one that does not, none may be used."""
+        trace = traced(failed.ran.log, self._launch.directory)
+        threes: list[Candidate] = []
+        with self._judge(trace) as judge:
+            try:
+                for instances in _in_time(_candidates(failed.path, trace), until, tell):
+                    if instances[0].finding.kind is not Kind.TOCTOU:
+                        continue
+                    tried = judge.tried(instances)
+                    if tried.klass in LOUD:
+                        _add(checked, judge.told(tried))
+                        threes += instances
+            finally:
+                checked.branches += judge.branches
+        return threes
+
     def _try_all(
-        self, trace: Traced, recorded: Outcome, checked: Checked, until: float, tell: Tell
+        self,
+        trace: Traced,
+        recorded: Outcome,
+        checked: Checked,
+        until: float,
+        tell: Tell,
+        *,
+        threes: list[Candidate],
     ) -> None:
+        """`threes`: those whose pairs need not be tried any more."""
         found = _candidates(checked.recording, trace)
         checked.races, checked.clusters = len(found.groups), found.clusters
         checked.waits, checked.left_out = found.untried, found.left_out
         results: list[Tried] = []
         with self._judge(trace) as judge:
             try:
-                for tried in _each(judge, found, until, tell):
-                    results.append(tried)
+                for instances in _in_time(found, until, tell):
                     checked.tried += 1
+                    left = [each for each in instances if not _is_part(each, threes)]
+                    if not left:
+                        checked.parts += 1
+                        continue
+                    results.append(tried := judge.tried(left))
                     if tried.klass in LOUD:
                         _add(checked, judge.told(tried))
+                        threes += instances
             finally:
                 checked.branches += judge.branches
                 _sum_up(checked, judge, results)
@@ -173,7 +218,8 @@ class TreeSearch(Closing):
             trace = traced(Log.read(recording), self._launch.directory)
         with self._judge(trace) as judge:
             try:
-                for tried in _each(judge, _candidates(path, trace), until, tell):
+                for instances in _in_time(_candidates(path, trace), until, tell):
+                    tried = judge.tried(instances)
                     blamed = tried.klass in LOUD and way(tried.verdict.decisive.control) == how
                     if blamed:
                         _add(checked, judge.told(tried))
@@ -194,13 +240,17 @@ def _candidates(path: Path, trace: Traced) -> Candidates:
     return candidates_of(trace, detect_all(trace.trace), os.fspath(path))
 
 
-def _each(judge: TreeJudge, found: Candidates, until: float, tell: Tell) -> Iterator[Tried]:
+def _in_time(found: Candidates, until: float, tell: Tell) -> Iterator[tuple[Candidate, ...]]:
     for number, instances in enumerate(found.groups, 1):
         if monotonic() > until:
             return
         title = instances[0].finding.operations[0].touched
         tell(f"trying race {number} of {len(found.groups)}: {title}")
-        yield judge.tried(instances)
+        yield instances
+
+
+def _is_part(candidate: Candidate, threes: list[Candidate]) -> bool:
+    return any(candidate.is_part_of(three) for three in threes)
 
 
 def _add(checked: Checked, finding: Finding) -> None:

@@ -132,6 +132,19 @@ def _atomicity(named: dict[str, Side], pattern: str) -> Sentences:
     )
 
 
+def _toctou(named: dict[str, Side], _: str) -> Sentences:
+    if len(named) != 3:
+        return ()
+    a, b, c = named
+    return (
+        f"Suppose what {a} saw still holds at {c}. Then {b}, which changes it, comes before {a} or "
+        f"after {c} in every run.",
+        f"However, nothing keeps {b} out: no chain of locks, starts, ends and data leads from {c} "
+        f"to {b} or from {b} to {a}: a contradiction.",
+        f"So {b} can come between: {c} then uses something else than {a} saw.",
+    )
+
+
 _ANY = "what {a} and {c} do together is then not one step."
 _BETWEEN = {
     "RWR": "then {a} and {c} read different values (RWR).",
@@ -261,6 +274,7 @@ _PROOFS: dict[Kind, Callable[[dict[str, Side], str], Sentences]] = {
     Kind.LOAD_STORE: _pair,
     Kind.WAIT_WAKEUPS: _wait_wakeups,
     Kind.WAKEUP_WAITS: _wakeup_waits,
+    Kind.TOCTOU: _toctou,
     Kind.ATOMICITY: _atomicity,
     Kind.DEADLOCK: _deadlock,
     Kind.LOST_WAKEUP: _lost_wakeup,

@@ -36,8 +36,11 @@ class Verdict:
     @property
     def arms(self) -> tuple[Arm, ...]:
         """That were run."""
-        compared = any(trial.prefix is not None for trial in self.trials)
-        return (Arm.FLIP, Arm.CONTROL, *((Arm.PREFIX,) if compared else ()))
+        more = {
+            Arm.PREFIX: any(trial.prefix is not None for trial in self.trials),
+            Arm.SERIAL: any(trial.serial is not None for trial in self.trials),
+        }
+        return (Arm.FLIP, Arm.CONTROL, *(arm for arm, ran in more.items() if ran))
 
 
 def judge(branch: Branch, continuations: int = CONTINUATIONS) -> Verdict:
@@ -51,10 +54,19 @@ def judge(branch: Branch, continuations: int = CONTINUATIONS) -> Verdict:
     return judge_among(begin, continuations)
 
 
-def judge_among(begin: Begin, continuations: int = CONTINUATIONS, at_once: int = 1) -> Verdict:
-    """The same with so many continuations under way at a time."""
+def judge_among(
+    begin: Begin,
+    continuations: int = CONTINUATIONS,
+    at_once: int = 1,
+    *,
+    between: Arm | None = None,
+) -> Verdict:
+    """The same with so many continuations under way at a time.
+
+    `between`: of three operations, the arm in which one comes between two that belong together.
+    """
     trials: list[Trial] = []
-    for trial in _trials(begin, continuations, at_once):
+    for trial in _trials(begin, continuations, at_once, between):
         trials.append(trial)
         if trial.klass is Class.SPEC_VIOLATED:
             break
@@ -63,7 +75,7 @@ def judge_among(begin: Begin, continuations: int = CONTINUATIONS, at_once: int =
     return Verdict(klass, tuple(trials), _reason(klass, telling))
 
 
-def _trials(begin: Begin, continuations: int, at_once: int) -> Iterator[Trial]:
+def _trials(begin: Begin, continuations: int, at_once: int, between: Arm | None) -> Iterator[Trial]:
     """In their order; when nobody wants more, those that were not begun are not.
 
     Those that were are waited for: who ran them may be asked for something else next.
@@ -77,10 +89,18 @@ def _trials(begin: Begin, continuations: int, at_once: int) -> Iterator[Trial]:
                 begun += 1
             flip, control = under_way.popleft()
             trial = Trial(number, flip.result(), control.result())
-            needs = trial.differs
-            yield replace(trial, prefix=begin(Arm.PREFIX, number).result()) if needs else trial
+            yield _compared(trial, begin, between) if trial.differs else trial
     finally:
         wait([future for pair in under_way for future in pair if not future.cancel()])
+
+
+def _compared(trial: Trial, begin: Begin, between: Arm | None) -> Trial:
+    """With what the recorded order does besides."""
+    trial = replace(trial, prefix=begin(Arm.PREFIX, trial.continuation).result())
+    if between is None:
+        return trial
+    serial = begin(Arm.SERIAL, trial.continuation).result()
+    return replace(trial, serial=serial, between=between)
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

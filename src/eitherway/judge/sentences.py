@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an experiment showed, in sentences."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from eitherway.judge.experiment import Verdict
+from eitherway.judge.trial import Trial
 from eitherway.model.finding import FoundOperation
 from eitherway.model.outcome import Ending, Outcome, signal_name
 from eitherway.model.words import Class
@@ -11,25 +12,46 @@ from eitherway.model.words import Class
 _ERRORS = 2  # that a sentence names
 
 
-def consequence(verdict: Verdict, operations: tuple[FoundOperation, ...], other: str = "") -> str:
-    """One sentence: what the other order does; `other` says which, if not that of the first two."""
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """When what happens, in words: "When the write comes before the read"."""
+
+    other: str
+    recorded: str
+    instead: str = "the other way round"
+
+
+def consequence(
+    verdict: Verdict, operations: tuple[FoundOperation, ...], orders: Orders | None = None
+) -> str:
+    """One sentence: what the other order does; `orders`, if not those of the first two."""
     first, second = map(side, operations[:2])
-    other = other or f"When the {second} comes before the {first}"
-    trial = verdict.decisive
+    orders = orders or Orders(
+        f"When the {second} comes before the {first}", f"When the {first} comes before the {second}"
+    )
     if verdict.klass is Class.SPEC_VIOLATED:
-        flip, control = _without_common_errors(trial.flip, trial.control)
-        if control.errors and not flip.fails:  # what goes wrong comes first
-            recorded = f"When the {first} comes before the {second}"
-            return f"{recorded}, {does(control)}; the other way round {does(flip)}."
-        return f"{other}, {does(flip)}; the other way round {does(control)}."
+        return _violation(verdict.decisive, orders)
     if verdict.klass is Class.OUTPUT_DIFFERS:
-        return f"{other}, the program writes something else than the other way round."
+        return f"{orders.other}, the program writes something else than {orders.instead}."
     if verdict.klass is Class.K_WITNESS_HARMLESS:
-        ways = "1 way" if verdict.witnesses == 1 else f"{verdict.witnesses} ways"
-        return f"{other}, nothing else is seen from outside: {ways} to go on from there were tried."
+        return f"{orders.other}, {_nothing(verdict)}."
     if verdict.klass is Class.SINGLE_ORDERING:
         return f"The {second} did not come before the {first}: {verdict.reason}."
     return f"What both orders do could not be told: {verdict.reason}."
+
+
+def _violation(trial: Trial, orders: Orders) -> str:
+    flip, control = _without_common_errors(trial.flip, trial.control)
+    if control.errors and not flip.fails:  # what goes wrong comes first
+        return f"{orders.recorded}, {does(control)}; {orders.instead} {does(flip)}."
+    return f"{orders.other}, {does(flip)}; {orders.instead} {does(control)}."
+
+
+def _nothing(verdict: Verdict) -> str:
+    if verdict.decisive.is_serial:
+        return "nothing is seen that is not seen without anything between"
+    ways = "1 way" if verdict.witnesses == 1 else f"{verdict.witnesses} ways"
+    return f"nothing else is seen from outside: {ways} to go on from there were tried"
 
 
 def side(operation: FoundOperation) -> str:

@@ -5,12 +5,15 @@
 alone; `prefix` follows it up to behind the second. So a difference is the pair's doing only when
 one order shows it and the other does not; what the recorded one does wherever the run is left is
 not the pair's.
+
+Of three, one of which comes between two that belong together in one of those arms, `serial` is the
+other order in which it does not: what comes of that too does not come of what comes between.
 """
 
 from dataclasses import dataclass
 
 from eitherway.model.outcome import Ending, Forced, Outcome
-from eitherway.model.words import Class
+from eitherway.model.words import Arm, Class
 
 Way = tuple[Ending, int, tuple[str, ...], tuple[str, ...]]
 
@@ -23,6 +26,8 @@ class Trial:
     flip: Outcome
     control: Outcome
     prefix: Outcome | None = None  # not needed while the other two do the same
+    serial: Outcome | None = None  # nor this
+    between: Arm = Arm.FLIP  # where there is a serial one
 
     @property
     def flipped(self) -> bool:
@@ -56,11 +61,21 @@ class Trial:
         """What this one alone says."""
         if self.doubt:
             return Class.INCONCLUSIVE
+        if self.is_serial:
+            return Class.K_WITNESS_HARMLESS
         if not _ends_alike(self.flip, self.control):
             return Class.SPEC_VIOLATED
         if not self.flipped:
             return Class.SINGLE_ORDERING
         return Class.OUTPUT_DIFFERS if self.differs else Class.K_WITNESS_HARMLESS
+
+    @property
+    def is_serial(self) -> bool:
+        """Whether what comes of a change between two also comes when it is between none."""
+        if self.serial is None or self.serial.forced is not Forced.AS_ASKED or not self.differs:
+            return False
+        between = self.control if self.between is Arm.CONTROL else self.flip
+        return _ends_alike(between, self.serial) and _writes_alike(between, self.serial)
 
     @property
     def doubt(self) -> str:

@@ -10,7 +10,7 @@ UNORDERED = "unordered-"  # before a pattern: what came first here can come last
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """Operations of one trace, by index, in the order seen.
+    """Operations of one trace, by index, in the order seen; of a toctou check, change and use.
 
     `pattern` says more where the kind has sorts: "RWR" of an atomicity violation, for example.
     """

@@ -67,6 +67,7 @@ class Arm(StrEnum):
     FLIP = "flip"
     CONTROL = "control"
     PREFIX = "prefix"
+    SERIAL = "serial"  # of three: the other order in which nothing comes between two of them
 
 
 class OpKind(IntEnum):
@@ -128,6 +129,7 @@ class OpFlag(IntFlag):
     WILDCARD = 16  # a WAIT that any one of several WAKEs can end
     BLOCKED = 32  # never returned in this run
     CUMULATIVE = 64  # a WAKE whose effect adds to that of others (bytes in a stream)
+    CHECK = 128  # a LOAD that only looks: what it finds decides what is done next
 
 
 class EdgeKind(IntEnum):

@@ -58,7 +58,7 @@ CALLS: dict[int, Shape] = {
         ("path",),
         "nothing",
         "never",
-        ("load entry", "load attributes"),
+        ("check entry", "load attributes"),
     ),
     5: Shape(
         "fstat",
@@ -72,7 +72,7 @@ CALLS: dict[int, Shape] = {
         ("link",),
         "nothing",
         "never",
-        ("load entry", "load attributes"),
+        ("check entry", "load attributes"),
     ),
     7: Shape(
         "poll",
@@ -135,7 +135,7 @@ CALLS: dict[int, Shape] = {
         ("path",),
         "nothing",
         "never",
-        ("load entry", "load permissions"),
+        ("check entry", "load permissions"),
     ),
     22: Shape(
         "pipe",
@@ -421,7 +421,7 @@ CALLS: dict[int, Shape] = {
         ("link",),
         "nothing",
         "never",
-        ("load entry",),
+        ("check entry",),
     ),
     90: Shape(
         "chmod",
@@ -533,14 +533,14 @@ CALLS: dict[int, Shape] = {
         ("path",),
         "nothing",
         "never",
-        ("load entry", "load extended attributes"),
+        ("check entry", "load extended attributes"),
     ),
     192: Shape(
         "lgetxattr",
         ("link",),
         "nothing",
         "never",
-        ("load entry", "load extended attributes"),
+        ("check entry", "load extended attributes"),
     ),
     193: Shape(
         "fgetxattr",
@@ -554,14 +554,14 @@ CALLS: dict[int, Shape] = {
         ("path",),
         "nothing",
         "never",
-        ("load entry", "load extended attributes"),
+        ("check entry", "load extended attributes"),
     ),
     195: Shape(
         "llistxattr",
         ("link",),
         "nothing",
         "never",
-        ("load entry", "load extended attributes"),
+        ("check entry", "load extended attributes"),
     ),
     196: Shape(
         "flistxattr",
@@ -735,7 +735,7 @@ CALLS: dict[int, Shape] = {
         ("directory", "path", "-", "at flags"),
         "nothing",
         "never",
-        ("load entry", "load attributes"),
+        ("check entry", "load attributes"),
     ),
     263: Shape(
         "unlinkat",
@@ -770,7 +770,7 @@ CALLS: dict[int, Shape] = {
         ("directory", "link"),
         "nothing",
         "never",
-        ("load entry",),
+        ("check entry",),
     ),
     268: Shape(
         "fchmodat",
@@ -784,7 +784,7 @@ CALLS: dict[int, Shape] = {
         ("directory", "path"),
         "nothing",
         "never",
-        ("load entry", "load permissions"),
+        ("check entry", "load permissions"),
     ),
     270: Shape(
         "pselect6",
@@ -980,7 +980,7 @@ CALLS: dict[int, Shape] = {
         ("directory", "path", "at flags"),
         "nothing",
         "never",
-        ("load entry", "load attributes"),
+        ("check entry", "load attributes"),
     ),
     424: Shape(
         "pidfd_send_signal",
@@ -1028,7 +1028,7 @@ CALLS: dict[int, Shape] = {
         ("directory", "path", "-", "at flags"),
         "nothing",
         "never",
-        ("load entry", "load permissions"),
+        ("check entry", "load permissions"),
     ),
     441: Shape(
         "epoll_pwait2",

@@ -2,6 +2,7 @@
 """Consistent cuts: which calls a branch makes again before those whose order is tried."""
 
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
@@ -33,7 +34,50 @@ class Choice:
     instead: int
 
 
-Anchors = Pair | Choice
+class Came(Enum):
+    """When a change comes, beside a check and a use that belong together."""
+
+    BEFORE = "before both"
+    BETWEEN = "between them"
+    AFTER = "after both"
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A call that looks, one that uses what was looked at, and the change of another."""
+
+    check: int
+    change: int
+    use: int
+    first: bool  # whether the change can come before the check
+
+    @property
+    def seen(self) -> Came:
+        """In the recorded run."""
+        if self.change < self.check:
+            return Came.BEFORE
+        return Came.BETWEEN if self.change < self.use else Came.AFTER
+
+    @property
+    def between(self) -> Arm:
+        """The arm in which it comes between."""
+        return Arm.CONTROL if self.seen is Came.BETWEEN else Arm.FLIP
+
+    def came(self, arm: Arm) -> Came:
+        """When it comes in an arm."""
+        if arm is Arm.CONTROL:
+            return self.seen
+        if arm is Arm.FLIP:
+            return Came.AFTER if self.seen is Came.BETWEEN else Came.BETWEEN
+        return Came.AFTER if self.seen is Came.BEFORE else Came.BEFORE
+
+    @property
+    def has_serial(self) -> bool:
+        """Whether there is an order without anything between besides."""
+        return self.first or self.came(Arm.SERIAL) is Came.AFTER
+
+
+Anchors = Pair | Choice | Between
 
 
 class Cuts:
@@ -50,6 +94,9 @@ class Cuts:
             return None
         if race.kind is Kind.LOAD_STORE:
             return Pair(*sorted(calls))
+        if race.kind is Kind.TOCTOU:
+            check, change, use = calls
+            return Between(check, change, use, first=not self._before(change)[check])
         if race.kind is Kind.WAKEUP_WAITS:
             return self._two_waits(race)
         return self._choice(calls) or self._of_stream(race)
@@ -99,6 +146,8 @@ class Cuts:
         """
         if isinstance(anchors, Pair):
             return self._of_pair(anchors, arm)
+        if isinstance(anchors, Between):
+            return self._of_three(anchors, arm)
         if arm is Arm.PREFIX:
             return Turns(range(anchors.wait + 1))
         needed = self._before(anchors.wait)
@@ -107,15 +156,27 @@ class Cuts:
             needed[end] = True
         needed[anchors.wait] = False
         child = anchors.instead if arm is Arm.FLIP else anchors.found
-        return Turns([*np.flatnonzero(needed).tolist(), anchors.wait], 1, child)
+        return Turns([*np.flatnonzero(needed).tolist(), anchors.wait], (anchors.wait,), child)
 
     def _of_pair(self, pair: Pair, arm: Arm) -> Turns:
         if arm is Arm.PREFIX:
             return Turns(range(pair.second + 1))
-        ends = [pair.second, pair.first] if arm is Arm.FLIP else [pair.first, pair.second]
+        ends = (pair.second, pair.first) if arm is Arm.FLIP else (pair.first, pair.second)
         needed = self._before(pair.first) | self._before_without(pair.second, pair.first)
-        needed[ends] = False
-        return Turns([*np.flatnonzero(needed).tolist(), *ends], 2)
+        return _ending(needed, ends)
+
+    def _of_three(self, three: Between, arm: Arm) -> Turns:
+        """A change that comes before the check leaves open whether there will be a use."""
+        if arm is Arm.PREFIX:
+            return Turns(range(max(three.change, three.use) + 1))
+        came = three.came(arm)
+        other = three.check if came is Came.BEFORE else three.use
+        needed = self._before(three.change) | self._before(other)
+        if came is Came.BEFORE:
+            return _ending(needed, (three.change, three.check))
+        late = came is Came.AFTER
+        ends = (three.use, three.change) if late else (three.change, three.use)
+        return _ending(needed, ends, (three.check,))
 
     def _before_without(self, call: int, other: int) -> Table:
         """The same; where the other is what ended a wait, only what it needs besides."""
@@ -145,3 +206,9 @@ class Cuts:
         firsts = self._traced.first
         last = int(np.flatnonzero(self._traced.call == call)[-1])
         return self._order.before(firsts, np.full(len(firsts), last))
+
+
+def _ending(needed: Table, ends: tuple[int, ...], also: tuple[int, ...] = ()) -> Turns:
+    """What is needed, in the order seen, then these; anchors are these, and some before."""
+    needed[list(ends)] = False
+    return Turns([*np.flatnonzero(needed).tolist(), *ends], (*also, *ends))

@@ -59,14 +59,24 @@ def micros(call: Call, mode: Mode) -> Iterator[Micro]:
 
 def _walk(call: Call) -> Iterator[Micro]:
     """Every part of a path is looked at; what the call does with the last one is its own matter."""
+    flags = _looks(call)
     for found in call.found:
         if found is not call.entry(found.path):
-            yield Micro(OpKind.LOAD, "directory", found.directory, name=found.name)
+            yield Micro(OpKind.LOAD, "directory", found.directory, name=found.name, flags=flags)
 
 
 def _kind(call: Call, wanted: OpKind) -> OpKind:
     """What was not done was looked at all the same."""
     return wanted if call.worked else OpKind.LOAD
+
+
+def _looks(call: Call, *, changes: bool = False) -> OpFlag:
+    """Whether it does more with a name than to look at it; one that could not, only tried."""
+    if "check entry" in call.shape.does:
+        return OpFlag.CHECK
+    if call.worked:
+        return OpFlag.NONE
+    return OpFlag.FAILED | OpFlag.TRY if changes else OpFlag.FAILED
 
 
 # ---- what is done
@@ -75,14 +85,15 @@ def _kind(call: Call, wanted: OpKind) -> OpKind:
 def _load_entry(call: Call, _: Mode) -> Iterator[Micro]:
     entry = call.entry()
     if entry and not (call.shape.gives == "descriptor" and call.created):
-        yield Micro(OpKind.LOAD, "directory", entry.directory, name=entry.name)
+        flags = _looks(call, changes=bool(call.opens & os.O_CREAT))
+        yield Micro(OpKind.LOAD, "directory", entry.directory, name=entry.name, flags=flags)
 
 
 def _store_entry(path: int) -> "Action":
     def act(call: Call, _: Mode) -> Iterator[Micro]:
         if entry := call.entry(path):
-            kind = _kind(call, OpKind.STORE)
-            yield Micro(kind, "directory", entry.directory, name=entry.name)
+            kind, flags = _kind(call, OpKind.STORE), _looks(call, changes=True)
+            yield Micro(kind, "directory", entry.directory, name=entry.name, flags=flags)
 
     return act
 
@@ -211,6 +222,7 @@ Action = Callable[[Call, Mode], Iterator[Micro]]
 
 _ACTIONS: dict[str, Action] = {
     "load entry": _load_entry,
+    "check entry": _load_entry,
     "store entry": _store_entry(0),
     "store second entry": _store_entry(1),
     "load attributes": _attributes(OpKind.LOAD, ATTRIBUTES),

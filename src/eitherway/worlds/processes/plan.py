@@ -26,12 +26,12 @@ _SPREAD = 0x9E3779B1  # native/tracer/numbering.h
 class Turns:
     """Calls of a log in the order that a branch is to have.
 
-    The last so many are anchors: what the branch is about. The very last, a wait for any child, may
-    be made one for the process `waits_for`.
+    Some are anchors: what the branch is about, in the order that it is to have. The very last, a
+    wait for any child, may be made one for the process `waits_for`.
     """
 
     calls: Sequence[int]
-    anchors: int = 0
+    anchors: tuple[int, ...] = ()  # calls
     waits_for: int = 0
 
 
@@ -61,10 +61,10 @@ def _rows(log: Log, turns: Turns) -> Table:
     waits = [call.child if call.waits_for_any else 0 for call in found]
     rows["child"] = [child or _made(call) for child, call in zip(waits, found, strict=True)]
     rows["flags"] = [_WAITS_FOR if child else 0 for child in waits]
-    if turns.anchors:
-        rows["flags"][-turns.anchors :] |= _ANCHOR
-        occurrences = [_occurrence(log, call) for call in turns.calls[-turns.anchors :]]
-        rows["occurrence"][-turns.anchors :] = occurrences
+    for call in turns.anchors:
+        at = turns.calls.index(call)
+        rows["flags"][at] |= _ANCHOR
+        rows["occurrence"][at] = _occurrence(log, call)
     if turns.waits_for:
         rows["flags"][-1] |= _WAITS_FOR
         rows["child"][-1] = turns.waits_for

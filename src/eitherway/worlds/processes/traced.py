@@ -161,7 +161,9 @@ class _Maker:
         owner = self._object(*self._key(call, micro))
         touched = self._builder.range(owner, lo, hi)
         described = self._described(micro)
-        return self._operation(call.thread, micro.kind, touched, call=call, about=described)
+        return self._operation(
+            call.thread, micro.kind, touched, call=call, flags=micro.flags, about=described
+        )
 
     def _key(self, call: Call, micro: Micro) -> tuple[object, ...]:
         if micro.sort in _OF_PROCESSES:
