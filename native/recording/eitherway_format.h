@@ -288,8 +288,8 @@ struct ew_process_call {
   uint32_t number; /* The system call's, on x86-64. */
   uint32_t object; /* Object of the descriptor that it was given. */
   uint32_t second; /* Object of the second descriptor, or of the one that it returned. */
-  uint32_t flags; /* 1: it never returned. 2: others went on while it waited. 4: the file is open for appending. 8: how it ended was not looked at: it could but work. */
-  uint64_t value; /* Of a path, the text; of descriptors in memory, both; of a lock, what is asked for. */
+  uint32_t flags; /* 1: it never returned. 2: others went on while it waited. 4: the file is open for appending. 8: how it ended was not looked at: it could but work. 16: it only gives: others can go on by it from its begin. */
+  uint64_t value; /* Of a path, the text; of descriptors in memory, both; of a lock, what is asked for; of a poll, the text of what was asked for and found (struct pollfd, of epoll struct epoll_event); of semaphores, the text of what is done (struct sembuf); of a message, its type. */
 };
 _Static_assert(sizeof(struct ew_process_call) == 112, "process_call");
 _Static_assert(offsetof(struct ew_process_call, a0) == 0, "process_call.a0");

@@ -42,11 +42,11 @@ static uint64_t *arguments(struct thread *thread) {
 }
 
 static void look_at_descriptor(struct thread *thread) {
-    mode_t mode;
     int which = argument_that(thread, TAKES_DESCRIPTOR);
     int second = argument_that(thread, TAKES_SECOND_DESCRIPTOR);
     if (second >= 0)
-        thread->call.second = shared_object(thread, (int)arguments(thread)[second], &mode);
+        thread->call.second =
+            shared_object(thread, (int)arguments(thread)[second], &thread->second);
     if (which >= 0)
         thread->call.object = shared_object(thread, (int)arguments(thread)[which], &thread->mode);
 }
@@ -55,7 +55,7 @@ void call_enter(struct thread *thread, const struct entry *entry) {
     thread->shape = call_shape_of(entry->number);
     thread->lookup_count = 0;
     thread->arrived = tick();
-    thread->mode = 0;
+    thread->mode = thread->second = 0;
     thread->name = 0;
     thread->call = (struct ew_process_call){.position = UINT64_MAX,
                                             .thread = (uint32_t)thread->id,
@@ -67,9 +67,13 @@ void call_enter(struct thread *thread, const struct entry *entry) {
     look_at_descriptor(thread);
 }
 
+static bool never_waits(mode_t mode) {
+    return S_ISREG(mode) || S_ISDIR(mode) || !mode;
+}
+
 bool call_may_wait(const struct thread *thread) {
     unsigned waits = thread->shape->waits;
-    bool file = S_ISREG(thread->mode) || S_ISDIR(thread->mode) || !thread->mode;
+    bool file = never_waits(thread->mode) && never_waits(thread->second);
     return waits == WAITS_ALWAYS || waits == WAITS_TIME || waits == WAITS_SIGNAL ||
            (waits == WAITS_STREAM && !file);
 }
@@ -106,6 +110,10 @@ void call_look(struct thread *thread) {
     }
     if (thread->call.number == SYS_bind || thread->call.number == SYS_connect)
         take_address(thread);
+    if (argument_that(thread, TAKES_SECOND_DESCRIPTOR) >= 0 && never_waits(thread->mode))
+        thread->call.flags |= CALL_GIVES;
+    polls_enter(thread);
+    ipc_enter(thread);
     lookups_take(thread);
 }
 
@@ -273,6 +281,8 @@ void call_leave(struct thread *thread, int64_t result) {
     forget_descriptors(thread);
     take_descriptors(thread, result);
     take_child(thread, result);
+    polls_leave(thread, result);
+    ipc_leave(thread, result);
     result = take_input(thread, result);
     take_output(thread, result);
     thread->call.result = (uint64_t)result;

@@ -72,3 +72,7 @@ uint32_t numbering_of(struct numbering *numbering, const void *key, size_t lengt
 const void *numbering_key(const struct numbering *numbering, uint32_t number) {
     return numbering->keys[number]->key;
 }
+
+size_t numbering_length(const struct numbering *numbering, uint32_t number) {
+    return numbering->keys[number]->length;
+}

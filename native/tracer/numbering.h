@@ -20,7 +20,8 @@ struct numbering {
 uint32_t numbering_of(struct numbering *numbering, const void *key, size_t length, bool *is_new);
 // The key of a number, with a NUL behind it; it stays where it is.
 const void *numbering_key(const struct numbering *numbering, uint32_t number);
-uint64_t hash_of(const void *data, size_t length); // FNV-1a
-#define SPREAD 0x9e3779b1u                         // makes a small number a large one
+size_t numbering_length(const struct numbering *numbering, uint32_t number); // of that key
+uint64_t hash_of(const void *data, size_t length);                           // FNV-1a
+#define SPREAD 0x9e3779b1u // makes a small number a large one
 
 #endif

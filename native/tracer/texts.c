@@ -18,6 +18,10 @@ uint32_t text_number(const char *text, size_t length) {
     return number;
 }
 
+size_t text_length(uint32_t number) {
+    return number ? numbering_length(&texts, number) : 0;
+}
+
 const char *text_of_number(uint32_t number) {
     return number ? numbering_key(&texts, number) : "";
 }

@@ -61,6 +61,7 @@ struct thread {
     const struct ew_process_turn *turn; // of the call under way, or NULL
     struct ew_process_call call;
     mode_t mode;   // of the file that the call is about, or 0
+    mode_t second; // of the other one
     uint32_t name; // hash of the last part of its first path and of how it is opened, or 0
     uint32_t like[ANCHORS_MAX]; // calls that it made like each anchor of the plan
     size_t lookup_count;
@@ -175,6 +176,7 @@ void shared_parts(struct thread *thread);
 
 uint32_t text_number(const char *text, size_t length);
 const char *text_of_number(uint32_t number);
+size_t text_length(uint32_t number);
 
 // ---- log.c
 
@@ -193,7 +195,8 @@ enum call_flag {
     CALL_NEVER_RETURNED = 1,
     CALL_OTHERS_WENT_ON = 2,
     CALL_APPENDS = 4,
-    CALL_NOT_SEEN_TO_END = 8
+    CALL_NOT_SEEN_TO_END = 8,
+    CALL_GIVES = 16
 };
 enum data_kind { CAME_FROM_OUTSIDE = 1, STANDARD_OUTPUT, STANDARD_ERROR };
 
@@ -210,6 +213,13 @@ void call_cut_off(struct thread *thread); // it never returned
 bool call_may_wait(const struct thread *thread);
 bool call_waits_for_time(const struct thread *thread);
 bool call_ends_process(const struct thread *thread);
+
+// ---- polls.c, ipc.c: what lies in memory of calls that wait for one of several
+
+void polls_enter(struct thread *thread);
+void polls_leave(struct thread *thread, int64_t result);
+void ipc_enter(struct thread *thread);
+void ipc_leave(struct thread *thread, int64_t result);
 
 // ---- plan.c: the turns of a branch
 

@@ -9,9 +9,11 @@ from tests.processes.harness import PROGRAMS, compiled, folder, launch, ran
 
 from eitherway.find.trees import Checked, TreeSearch
 from eitherway.model.finding import Finding
+from eitherway.model.order import Order
 from eitherway.model.words import Class, Kind
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.traced import Traced, traced
 
 LOUD = {Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS}
 
@@ -50,6 +52,7 @@ def test_a_signal_that_comes_too_early_kills_or_is_lost(program: str, work: Path
         ("writers", Kind.WAIT_WAKEUPS, {"write"}),
         ("readers", Kind.WAKEUP_WAITS, {"read"}),
         ("comers", Kind.WAIT_WAKEUPS, {"connect"}),
+        ("senders", Kind.WAIT_WAKEUPS, {"msgsnd"}),
     ],
 )
 @pytest.mark.usefixtures("box")
@@ -59,6 +62,34 @@ def test_who_is_first(program: str, work: Path, what: str, kind: Kind, made: set
     (call,) = made
     assert finding.consequence.startswith(f"When the {call} by process")
     assert f"comes before the {call} by process" in finding.consequence
+
+
+@pytest.mark.usefixtures("box")
+def test_who_asks_whether_something_is_ready_may_ask_too_early(program: str, work: Path) -> None:
+    (finding,) = loud(checked(work, program, "too early"))
+    assert (finding.kind, finding.klass) == (Kind.LOAD_STORE, Class.SPEC_VIOLATED)
+    assert calls(finding) == {"poll", "write"}
+    assert {operation.object for operation in finding.operations} == {"readiness"}
+
+
+TOLD_BY = ["poll", "select", "epoll", "splice", "tee", "message", "semaphore", "pidfd"]
+
+
+@pytest.mark.parametrize("way", TOLD_BY)
+def test_who_is_told_comes_after(program: str, work: Path, box: Sandbox, way: str) -> None:
+    """The check of the file is behind its making, by what was read, or only found to be there."""
+    trace = traced(ran(box, work, program, way).log, str(work))
+    made, looked = (
+        next(n for n in range(len(trace.trace)) if _is(trace, n, name))
+        for name in ("openat", "access")
+    )
+    assert Order.of(trace.trace).before([made], [looked])[0]
+
+
+def _is(trace: Traced, operation: int, name: str) -> bool:
+    call = int(trace.call[operation])
+    about = trace.describe(operation)
+    return call >= 0 and trace.name(call) == name and about.variable.endswith("/f")
 
 
 @pytest.mark.usefixtures("box")

@@ -15,8 +15,9 @@ from eitherway.worlds.processes.cut import Between, Pair
 from eitherway.worlds.processes.make import Makefile, Recipe, Rule, missing_edge, recipe_of
 from eitherway.worlds.processes.meaning import PART_WORDS, PERMISSIONS
 from eitherway.worlds.processes.ninja import NINJA, NinjaFile
+from eitherway.worlds.processes.operations import NO_CALL
 from eitherway.worlds.processes.scripts import Scripts
-from eitherway.worlds.processes.traced import NO_CALL, Traced
+from eitherway.worlds.processes.traced import Traced
 from eitherway.worlds.threads.launch import Launch
 
 _MAKES_DIRECTORY = ("mkdir", "mkdirat")

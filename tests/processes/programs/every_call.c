@@ -13,8 +13,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -87,6 +89,7 @@ static void attributes(void) {
     MUST(SYS_chmod, "a", 0600);
     MUST(SYS_fchmod, fd, 0644);
     MUST(SYS_fchmodat, AT_FDCWD, "a", 0600);
+    CALL(452 /* fchmodat2 */, AT_FDCWD, "a", 0600, 0);
     MUST(SYS_chown, "a", -1, -1);
     MUST(SYS_lchown, "a", -1, -1);
     MUST(SYS_fchown, fd, -1, -1);
@@ -199,6 +202,45 @@ static void ended(pid_t child) {
         exit(1);
 }
 
+static void ipc(void) {
+    struct {
+        long type;
+        char text[1];
+    } message = {.type = 1};
+    struct sembuf up = {.sem_op = 1}, down = {.sem_op = -1};
+    int queue = (int)CALL(SYS_msgget, IPC_PRIVATE, IPC_CREAT | 0600);
+    MUST(SYS_msgsnd, queue, &message, 1, 0);
+    MUST(SYS_msgrcv, queue, &message, 1, 0, 0);
+    MUST(SYS_msgctl, queue, IPC_RMID, NULL);
+    int set = (int)CALL(SYS_semget, 4711, 1, IPC_CREAT | 0600);
+    MUST(SYS_semctl, set, 0, SETVAL, 0);
+    MUST(SYS_semop, set, &up, 1);
+    MUST(SYS_semtimedop, set, &down, 1, NULL);
+    MUST(SYS_semctl, set, 0, IPC_RMID, 0);
+    int memory = (int)CALL(SYS_shmget, IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+    MUST(SYS_shmat, memory, NULL, 0);
+    MUST(SYS_shmctl, memory, IPC_RMID, NULL);
+}
+
+// Who may not mount is told so: the call has been made all the same.
+static void mounts(void) {
+    MUST(SYS_mkdir, "mounted", 0755);
+    int tree = (int)CALL(SYS_open_tree, AT_FDCWD, "mounted", 0);
+    CALL(SYS_mount, "none", "mounted", "tmpfs", 0, NULL);
+    CALL(SYS_umount2, "mounted", 0);
+    CALL(SYS_move_mount, tree, "", AT_FDCWD, "mounted", 0);
+}
+
+static void pipes(void) {
+    struct iovec part = {buffer, 1};
+    int from[2], to[2];
+    MUST(SYS_pipe2, from, 0);
+    MUST(SYS_pipe2, to, 0);
+    MUST(SYS_vmsplice, from[1], &part, 1, 0);
+    MUST(SYS_tee, from[0], to[1], 1, 0);
+    MUST(SYS_splice, from[0], NULL, to[1], NULL, 1, 0);
+}
+
 static void processes(void) {
     struct {
         uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
@@ -244,7 +286,9 @@ static void wait_for_alarm(long call) {
 static void waiting(void) {
     struct timespec short_time = {.tv_nsec = 1000};
     struct epoll_event event;
-    int epoll = epoll_create1(0), shared = 0;
+    int epoll = epoll_create1(0), shared = 0, ends[2];
+    MUST(SYS_pipe2, ends, 0);
+    MUST(SYS_epoll_ctl, epoll, EPOLL_CTL_ADD, ends[0], &(struct epoll_event){.events = EPOLLIN});
     signal(SIGALRM, on_alarm);
     MUST(SYS_nanosleep, &short_time, NULL);
     MUST(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &short_time, NULL);
@@ -287,6 +331,9 @@ int main(int count, char **words) {
     entries();
     sockets();
     descriptors();
+    ipc();
+    mounts();
+    pipes();
     processes();
     signals();
     waiting();

@@ -2,13 +2,19 @@
 // One way to race for each argument.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -127,6 +133,99 @@ static int told(int by_socket) {
     return ended() || !there;
 }
 
+enum way { POLL, SELECT, EPOLL, SPLICE, TEE, MESSAGE, SEMAPHORE, PIDFD };
+static const char *const ways[] = {"poll", "select",  "epoll",     "splice",
+                                   "tee",  "message", "semaphore", "pidfd"};
+
+static int until_ready(enum way way, int end) {
+    struct pollfd polled = {.fd = end, .events = POLLIN};
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = 4711};
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(end, &set);
+    if (way == POLL || way == PIDFD)
+        return poll(&polled, 1, -1);
+    if (way == SELECT)
+        return select(end + 1, &set, NULL, NULL, NULL);
+    int epoll = epoll_create1(0);
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, end, &event) ? -1 : epoll_wait(epoll, &event, 1, -1);
+}
+
+static int gives(enum way way, int end, int ipc) {
+    struct {
+        long type;
+        char text[1];
+    } message = {.type = 7};
+    if (way == MESSAGE)
+        return msgsnd(ipc, &message, 1, 0);
+    if (way == SEMAPHORE)
+        return semop(ipc, &(struct sembuf){.sem_op = 1}, 1);
+    return way == PIDFD ? 0 : -(write(end, "x", 1) != 1);
+}
+
+static int takes(enum way way, int end, int ipc) {
+    struct {
+        long type;
+        char text[1];
+    } message;
+    int other[2];
+    if (way == MESSAGE)
+        return -(msgrcv(ipc, &message, 1, 7, 0) != 1);
+    if (way == SEMAPHORE)
+        return semop(ipc, &(struct sembuf){.sem_op = -1}, 1);
+    if (way != SPLICE && way != TEE)
+        return -(until_ready(way, end) != 1);
+    if (pipe(other) < 0)
+        return -1;
+    return -((way == TEE ? tee(end, other[1], 1, 0) : splice(end, NULL, other[1], NULL, 1, 0)) !=
+             1);
+}
+
+// The parent learns in one of many ways that the file is there; of some it reads nothing.
+static int told_by(enum way way) {
+    int ends[2];
+    int ipc = way == MESSAGE ? msgget(IPC_PRIVATE, 0600) : semget(IPC_PRIVATE, 1, 0600);
+    if (ipc < 0 || pipe(ends) < 0)
+        return 1;
+    pid_t child = fork();
+    if (child == 0) {
+        close(open("f", O_CREAT | O_WRONLY, 0600));
+        _exit(gives(way, ends[1], ipc) < 0);
+    }
+    if (takes(way, way == PIDFD ? (int)syscall(SYS_pidfd_open, child, 0) : ends[0], ipc) < 0)
+        return 1;
+    int there = access("f", F_OK) == 0;
+    return ended() || !there;
+}
+
+// Nobody knows whether it is ready yet.
+static int too_early(void) {
+    int ends[2];
+    if (pipe(ends) < 0)
+        return 1;
+    if (fork() == 0)
+        _exit(write(ends[1], "x", 1) != 1);
+    int ready = poll(&(struct pollfd){.fd = ends[0], .events = POLLIN}, 1, 0);
+    return ended() || ready;
+}
+
+// Two send to one queue: who is first?
+static int senders(void) {
+    struct {
+        long type;
+        char text[1];
+    } message = {.type = 1};
+    int queue = msgget(IPC_PRIVATE, 0600);
+    for (const char *name = "ab"; *name; name++)
+        if (fork() == 0) {
+            message.text[0] = *name;
+            _exit(msgsnd(queue, &message, 1, 0) < 0);
+        }
+    ended();
+    ended();
+    return msgrcv(queue, &message, 1, 0, 0) != 1 || message.text[0] != 'a';
+}
+
 // Who asks for its parent when that has ended is told another one.
 static int orphan(void) {
     if (fork() == 0) {
@@ -176,6 +275,13 @@ int main(int count, char **words) {
         return comers();
     if (!strcmp(what, "told by socket") || !strcmp(what, "told by eventfd"))
         return told(!strcmp(what, "told by socket"));
+    if (!strcmp(what, "too early"))
+        return too_early();
+    if (!strcmp(what, "senders"))
+        return senders();
+    for (int i = 0; i <= PIDFD; i++)
+        if (!strcmp(what, ways[i]))
+            return told_by((enum way)i);
     if (!strcmp(what, "orphan"))
         return orphan();
     if (!strcmp(what, "threads"))

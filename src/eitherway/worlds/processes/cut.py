@@ -10,8 +10,9 @@ from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.trace import Table
 from eitherway.model.words import Arm, Kind, OpKind
+from eitherway.worlds.processes.operations import NO_CALL
 from eitherway.worlds.processes.plan import Turns
-from eitherway.worlds.processes.traced import NO_CALL, Traced
+from eitherway.worlds.processes.traced import Traced
 
 _TWO = 2
 

@@ -6,7 +6,8 @@ import re
 import numpy as np
 
 from eitherway.worlds.processes.call_table import CALLS
-from eitherway.worlds.processes.traced import NO_CALL, Traced
+from eitherway.worlds.processes.operations import NO_CALL
+from eitherway.worlds.processes.traced import Traced
 
 JOBSERVER = "tokens of make's jobserver"
 CCACHE = "the cache of ccache"

@@ -28,6 +28,7 @@ class CallFlag(IntFlag):
     OTHERS_WENT_ON = 2
     APPENDS = 4
     NOT_SEEN_TO_END = 8
+    GIVES = 16
 
 
 class EventKind(IntEnum):
@@ -183,11 +184,12 @@ def _ending(told: bytes | None, recording: Recording) -> Ending:
 def effect(calls: Table) -> Table:
     """When each call took effect: what waits, when it was over; all else when it began.
 
-    What wakes others can wait too, for room in a pipe; others have gone on by its first bytes.
+    What wakes others can wait too, for room in a pipe; others have gone on by its first bytes. What
+    can do either says by a flag that it only gives.
     """
     numbers, place = np.unique(calls["number"], return_inverse=True)
     waits = np.array([_waits(number) for number in numbers.tolist()], dtype=bool)[place]
-    returned = (calls["flags"] & CallFlag.NEVER_RETURNED) == 0
+    returned = (calls["flags"] & (CallFlag.NEVER_RETURNED | CallFlag.GIVES)) == 0
     moments: Table = np.where(waits & returned, calls["left"], calls["entered"])
     return moments
 
@@ -200,7 +202,7 @@ def _waits(number: int) -> bool:
     call = CALLS.get(number)
     if call is None or call.waits in _AT_ONCE:
         return False
-    return not any(phrase.startswith("wake ") for phrase in call.does)
+    return not any(phrase in ("wake stream", "wake queue", "wake listener") for phrase in call.does)
 
 
 def _in_order(

@@ -13,6 +13,14 @@ from typing import NamedTuple
 
 from eitherway.model.words import OpFlag, OpKind
 from eitherway.worlds.processes.calls import Call
+from eitherway.worlds.processes.ipc import (
+    IPC_CREAT,
+    IPC_RMID,
+    IPC_SET,
+    command_of,
+    sets_values,
+    sort_of,
+)
 from eitherway.worlds.processes.log import NO_POSITION, CallFlag
 
 Places = tuple[int, int]
@@ -199,9 +207,30 @@ def _wait_stream(call: Call, mode: Mode) -> Iterator[Micro]:
         yield Micro(OpKind.WAIT, "stream", call.object, flags=flags)
 
 
-def _wake_stream(call: Call, mode: Mode) -> Iterator[Micro]:
-    if call.object and _is_stream(mode(call.object)) and call.result > 0:
-        yield Micro(OpKind.WAKE, "stream", call.object, flags=OpFlag.CUMULATIVE)
+def _wake_stream(*, second: bool = False) -> "Action":
+    def act(call: Call, mode: Mode) -> Iterator[Micro]:
+        stream = call.second if second else call.object
+        if stream and _is_stream(mode(stream)) and call.result > 0:
+            yield Micro(OpKind.WAKE, "stream", stream, flags=OpFlag.CUMULATIVE)
+
+    return act
+
+
+def _ipc_key(kind: OpKind) -> "Action":
+    """IPC_PRIVATE, which is 0, is nobody else's."""
+
+    def act(call: Call, _: Mode) -> Iterator[Micro]:
+        if key := call.arguments[0] & 0xFFFFFFFF:
+            yield Micro(_kind(call, kind), f"{sort_of(call)} key", 0, key, key + 1)
+
+    return act
+
+
+def _ipc_object(kind: OpKind, places: Places) -> "Action":
+    def act(call: Call, _: Mode) -> Iterator[Micro]:
+        yield Micro(_kind(call, kind), f"{sort_of(call)} object", call.arguments[0], *places)
+
+    return act
 
 
 def _lock(kind: OpKind) -> "Action":
@@ -214,7 +243,7 @@ def _lock(kind: OpKind) -> "Action":
 
 
 def _nothing(_: Call, __: Mode) -> Iterator[Micro]:
-    """What the trace works out itself: who waits for whom, and what a last close does."""
+    """What the trace works out itself: who waits for whom, for which of several, a last close."""
     yield from ()
 
 
@@ -244,7 +273,18 @@ _ACTIONS: dict[str, Action] = {
     "store process of child": _process_of_child,
     "load process of other": _process_of_other,
     "wait stream": _wait_stream,
-    "wake stream": _wake_stream,
+    "look at stream": _wait_stream,
+    "wake stream": _wake_stream(),
+    "wake stream of second": _wake_stream(second=True),
+    "load ipc key": _ipc_key(OpKind.LOAD),
+    "store ipc key": _ipc_key(OpKind.STORE),
+    "load ipc object": _ipc_object(OpKind.LOAD, (0, 2)),
+    "store ipc object": _ipc_object(OpKind.STORE, (0, 1)),
+    "store semaphores": _ipc_object(OpKind.STORE, (1, 2)),
+    "take and give semaphores": _nothing,
+    "wait queue": _nothing,
+    "wake queue": _nothing,
+    "load readiness": _nothing,
     "wait listener": _listener(OpKind.WAIT),
     "wake listener": _listener(OpKind.WAKE),
     "store disposition": _of_signal(OpKind.STORE, "disposition"),
@@ -306,5 +346,8 @@ _CONDITIONS: dict[str, Callable[[Call], bool]] = {
     "LOCK_UN": lambda call: bool(call.arguments[1] & fcntl.LOCK_UN),
     "F_SETLK": _locks,
     "F_UNLCK": _unlocks,
+    "IPC_CREAT": lambda call: bool(call.arguments[1 if call.name == "msgget" else 2] & IPC_CREAT),
+    "IPC_RMID": lambda call: command_of(call) in (IPC_RMID, IPC_SET),
+    "SETVAL": sets_values,
     "last": lambda _: False,  # the trace knows who else has it
 }

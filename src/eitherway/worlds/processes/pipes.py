@@ -2,9 +2,10 @@
 """Who wrote what a reader of a pipe got: bytes are counted as they go in and come out."""
 
 from collections import defaultdict
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-Key = tuple[int, int]  # object and its life
+Key = Hashable  # object and its life, or what else is given and taken in order
 
 
 @dataclass(slots=True)
@@ -26,6 +27,15 @@ class Pipes:
         pipe = self._pipes[key]
         pipe.writes.append((pipe.written, pipe.written + length, operation))
         pipe.written += length
+
+    def afresh(self, key: Key) -> None:
+        """What was there before counts no more."""
+        self._pipes[key] = _Pipe()
+
+    def ready(self, key: Key) -> list[int]:
+        """The operation without which there would be nothing to read, or the end."""
+        pipe = self._pipes[key]
+        return [write for _, _, write in pipe.writes[:1]] or list(pipe.ends)
 
     def let_go(self, key: Key, operation: int) -> None:
         """A writing end is nobody's any more."""

@@ -49,6 +49,10 @@ class Sockets:
             return self._address(call)
         return self._bound.get(call.object, call.object)
 
+    def bound(self, object_: int) -> Hashable | None:
+        """The address of a socket that listens."""
+        return self._bound.get(object_)
+
     def _join(self, one: int, other: int) -> None:
         self._peer[one], self._peer[other] = other, one
 
