@@ -29,7 +29,7 @@ def test_the_race_shows_and_goes_when_it_is_mended(tmp_path: Path) -> None:
     assert len(outcomes(first.stdout)) > 1
     assert sum(outcomes(first.stdout).values()) == 300
     assert "10 of 10 were the same to the bit" in first.stdout
-    assert "EitherWay: 1 finding: 1 unjudged" in first.stdout
+    assert "EitherWay: 1 finding: 1 output-differs" in first.stdout
     source = tmp_path / "eitherway-demo" / "bank.c"
     text = source.read_text(encoding="utf-8")
     text = text.replace("long before", "pthread_mutex_lock(&counting);\n    long before")

@@ -2,7 +2,7 @@
 """`eitherway check`: run a program many ways, and tell what its threads race on."""
 
 import argparse
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -59,14 +59,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Search, merge, report."""
+    """Which world it is, and what is wanted there."""
     # late: NumPy comes with these
-    from eitherway.find.known import Known
-    from eitherway.find.progress import Budget
-    from eitherway.find.search import Search
     from eitherway.recording.store import Store
-    from eitherway.worlds.threads.launch import Launch, fix_addresses, program_here
-    from eitherway.worlds.threads.policies import MIX, chosen, turns
+    from eitherway.worlds.threads.launch import Launch, program_here
     from eitherway.worlds.threads.program import classify
 
     plan = findings_list.plan_of(args)
@@ -84,42 +80,80 @@ def run(args: argparse.Namespace) -> int:
     if args.expect_same:
         raise UsageError("--expect-same is about the files of processes", fix="--world processes")
     output.say(f"the threads of {launch.command[0]}: {_instrumented(program)}")
-    seconds = args.seconds or (None if args.schedules else SECONDS)
-    budget = Budget(args.schedules, seconds, args.stop_at_first)
-    fixed = fix_addresses()
-    known = Known(launch, store)
-    mix = [chosen(text) for text in args.scheduler] or MIX
-    with (
-        Search(
-            launch, store, plan=course, fixed=fixed, jobs=args.jobs, places=known.places
-        ) as search,
-        Line() as line,
-    ):
-        progress = search.run(
-            turns(args.seed, mix),
-            budget,
-            lambda now: line.show(_short(now)),
-            first=known.runs(),
-        )
-    known.add(search.recordings)
-    known.add_places(progress.places)
+    check = _Check(args, launch, store, course, specification)
+    progress = check.searched()
     if args.judge is not False:
-        limit = None if args.judge else seconds or SECONDS
-        until = monotonic() + (seconds or SECONDS)
-        _judge(
-            progress,
-            store,
-            course,
-            limit,
-            fixed=fixed,
-            jobs=args.jobs,
-            specification=specification,
-        )
-        _explain(progress, launch, store, course, fixed=fixed, until=until)
+        check.judge_and_explain(progress)
     result = _deliver(plan, progress, _notes(progress, program))
     if result.findings:
         _keep(result, progress, store)
     return result.exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """One check of the threads of a program."""
+
+    args: argparse.Namespace
+    launch: "Launch"
+    store: "Store"
+    course: "Plan"
+    specification: "Specification"
+
+    @property
+    def seconds(self) -> float | None:
+        """For the schedules; None when their number is given."""
+        given: float | None = self.args.seconds
+        return given or (None if self.args.schedules else SECONDS)
+
+    def searched(self) -> "Progress":
+        """Schedules within the budget, those that are known to show something first."""
+        from eitherway.find.known import Known
+        from eitherway.find.progress import Budget
+        from eitherway.find.search import Search
+        from eitherway.worlds.threads.launch import fix_addresses
+        from eitherway.worlds.threads.policies import MIX, chosen, turns
+
+        known = Known(self.launch, self.store)
+        budget = Budget(self.args.schedules, self.seconds, self.args.stop_at_first)
+        mix = [chosen(text) for text in self.args.scheduler] or MIX
+        with (
+            Search(
+                self.launch,
+                self.store,
+                plan=self.course,
+                fixed=fix_addresses(),
+                jobs=self.args.jobs,
+                places=known.places,
+            ) as search,
+            Line() as line,
+        ):
+            progress = search.run(
+                turns(self.args.seed, mix),
+                budget,
+                lambda now: line.show(_short(now)),
+                first=known.runs(),
+            )
+        known.add(search.recordings)
+        known.add_places(progress.places)
+        return progress
+
+    def judge_and_explain(self, progress: "Progress") -> None:
+        """What was found has its class then, and what failed the pair that decides."""
+        from eitherway.worlds.threads.launch import fix_addresses
+
+        fixed, seconds = fix_addresses(), self.seconds or SECONDS
+        until = monotonic() + seconds
+        _judge(
+            progress,
+            self.store,
+            self.course,
+            None if self.args.judge else seconds,
+            fixed=fixed,
+            jobs=self.args.jobs,
+            specification=self.specification,
+        )
+        _explain(progress, self.launch, self.store, self.course, fixed=fixed, until=until)
 
 
 def _keep(result: findings_list.Result, progress: "Progress", store: "Store") -> None:

@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     plan = findings_list.plan_of(args)
     if not args.recording and not args.findings:
         args.findings = _kept()
-    found, notes, whole = _saved(args.findings) if args.findings else _detected(args)
+    found, notes, whole = _saved(args.findings) if args.findings else detected(args)
     result = findings_list.result_of(plan, found, notes)
     findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
     if not plan.json and not args.findings:
@@ -106,7 +106,8 @@ def _saved(files: Iterable[str]) -> Found:
     return findings, list(dict.fromkeys(n for d in documents for n in d.summary.notes)), True
 
 
-def _detected(args: argparse.Namespace) -> Found:
+def detected(args: argparse.Namespace) -> Found:
+    """What the detectors find in the recording that is named."""
     # late: NumPy and the detectors are not needed for saved findings
     from eitherway.detect import CERTAIN, DETECTORS, detect_all
     from eitherway.findings.from_races import findings_of

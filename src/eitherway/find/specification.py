@@ -4,8 +4,10 @@
 import hashlib
 import re
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from eitherway.errors import BadInput
 from eitherway.model.outcome import Outcome
@@ -16,8 +18,7 @@ from eitherway.worlds.threads.run import Ran
 _TIME = 30.0  # seconds that a checker has
 _SHOWN = 120  # bytes of what it says
 
-# Starts a checker with pipes at its three ends, the last two of them one.
-Start = Callable[[Sequence[str]], subprocess.Popen[bytes]]
+Start = Callable[..., subprocess.Popen[Any]]  # as subprocess.Popen, where a checker can look
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,9 @@ class Specification:
     def outcome(self, ran: Ran) -> Outcome:
         """What a run did, by this."""
         outcome = outcome_of(ran)
-        complaints = self.complaints(ran.out, self._started_here)
+        environment = None if self.environment is None else dict(self.environment)
+        start = partial(subprocess.Popen, cwd=self.directory, env=environment)
+        complaints = self.complaints(ran.out, start)
         output = outcome.output
         if self.ignored:
             streams = {"standard output": ran.out, "standard error": ran.err}
@@ -49,16 +52,6 @@ class Specification:
         """Without what is to be ignored."""
         lines = data.splitlines(keepends=True) if self.ignored else [data]
         return b"".join(line for line in lines if not self._is_ignored(line))
-
-    def _started_here(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            cwd=self.directory,
-            env=None if self.environment is None else dict(self.environment),
-        )
 
     def _digest(self, stream: Captured) -> str:
         return hashlib.sha256(self._seen(stream)).hexdigest()
@@ -84,7 +77,12 @@ class Specification:
         if not self.checker:
             return ""
         try:
-            running = start(self.checker)
+            running = start(
+                self.checker,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
             said, _ = _within_time(running, self._seen(stream))
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise BadInput(f"the checker {self.checker[0]} did not run: {problem}") from None

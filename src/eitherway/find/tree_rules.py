@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a tree of processes must do, beside not to fail: held against what each branch leaves."""
 
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from eitherway.find.specification import ANYTHING, Specification
 from eitherway.model.outcome import Outcome
@@ -28,17 +28,7 @@ class Rules:
     def outcome(self, ran: Ran, box: Sandbox, launch: Launch) -> Outcome:
         """What a run did, by this; its files still lie in its sandbox."""
         outcome = outcome_of(ran, box, self.specification.kept)
-
-        def start(command: Sequence[str]) -> subprocess.Popen[bytes]:
-            return box.popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                cwd=launch.directory,
-                env=dict(launch.environment),
-            )
-
+        start = partial(box.popen, cwd=launch.directory, env=dict(launch.environment))
         complaints = (*outcome.complaints, *self.specification.complaints(ran.out, start))
         others = (path for path, before in self.left.items() if _left(outcome, path) != before)
         changed = tuple(f"{path} is not what the recorded run left" for path in others)
