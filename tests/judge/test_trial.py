@@ -110,3 +110,20 @@ def test_what_only_comes_of_what_comes_between_is() -> None:
 def test_an_order_that_could_not_be_had_excuses_nothing() -> None:
     serial = replace(CRASH, forced=Forced.BLOCKED)
     assert Trial(0, CRASH, WELL, WELL, serial).klass is Class.SPEC_VIOLATED
+
+
+SAYS = replace(WELL, said=("'cat f' says 'Datei fehlt'",), output={"standard error": "Datei fehlt"})
+
+
+def test_a_line_that_only_one_order_says_is_a_violation_whatever_its_words() -> None:
+    assert Trial(0, SAYS, WELL, WELL).klass is Class.SPEC_VIOLATED
+    assert Trial(0, WELL, SAYS, SAYS).klass is Class.SPEC_VIOLATED
+    assert Trial(0, SAYS, SAYS).klass is Class.K_WITNESS_HARMLESS
+
+
+def test_a_line_that_an_arm_of_the_recorded_order_says_too_is_none() -> None:
+    assert Trial(0, SAYS, WELL, SAYS).klass is Class.INCONCLUSIVE
+
+
+def test_a_line_that_comes_of_an_order_that_could_not_be_had_says_nothing() -> None:
+    assert Trial(0, replace(SAYS, forced=Forced.ENDED), WELL).klass is Class.SINGLE_ORDERING

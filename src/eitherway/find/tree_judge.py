@@ -176,10 +176,11 @@ def _replay(recording: Path) -> str:
 
 
 def _ordered(candidate: Candidate, trial: Trial, arm: Arm, kept: Path) -> Ordered:
-    outcome = trial.flip if arm is Arm.FLIP else trial.control
+    outcomes = trial.flip, trial.control
+    outcome, other = outcomes if arm is Arm.FLIP else reversed(outcomes)
     return Ordered(
         order=_order(candidate, arm),
-        does=does(outcome),
+        does=does(outcome, other),
         output=_output(outcome),
         replay=_replay(kept),
     )

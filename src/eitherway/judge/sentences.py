@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an experiment showed, in sentences."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from eitherway.judge.experiment import Verdict
 from eitherway.judge.trial import Trial
@@ -9,7 +9,7 @@ from eitherway.model.finding import FoundOperation
 from eitherway.model.outcome import Ending, Outcome, signal_name
 from eitherway.model.words import Class
 
-_ERRORS = 2  # that a sentence names
+_LINES = 2  # that a sentence names
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,22 @@ def consequence(
 
 
 def _violation(trial: Trial, orders: Orders) -> str:
-    flip, control = _without_common_errors(trial.flip, trial.control)
-    if control.errors and not flip.fails:  # what goes wrong comes first
-        return f"{orders.recorded}, {does(control)}; {orders.instead} {does(flip)}."
-    return f"{orders.other}, {does(flip)}; {orders.instead} {does(control)}."
+    flip, control = (
+        does(mine, theirs)
+        for mine, theirs in ((trial.flip, trial.control), (trial.control, trial.flip))
+    )
+    alone = set(trial.control.said) - set(trial.flip.said)
+    if alone and not _goes_wrong(trial):  # what goes wrong comes first
+        return f"{orders.recorded}, {control}; {orders.instead} {flip}."
+    return f"{orders.other}, {flip}; {orders.instead} {control}."
+
+
+def _goes_wrong(trial: Trial) -> bool:
+    """Whether the other order does, by how it ends or by what it says."""
+    flip, control = trial.flip, trial.control
+    ends = (flip.code, flip.complaints) != (control.code, control.complaints)
+    worse = flip.breaks or (flip.code != 0 and ends)
+    return worse or not set(control.said) >= set(flip.said)
 
 
 def _nothing(verdict: Verdict) -> str:
@@ -61,20 +73,13 @@ def side(operation: FoundOperation) -> str:
     return f"{operation.op} by {operation.actor}{where}"
 
 
-def _without_common_errors(one: Outcome, other: Outcome) -> tuple[Outcome, Outcome]:
-    """What both say does not tell them apart."""
-    first, second = (
-        replace(mine, errors=tuple(line for line in mine.errors if line not in theirs.errors))
-        for mine, theirs in ((one, other), (other, one))
-    )
-    return first, second
-
-
-def does(outcome: Outcome) -> str:
-    """How a run ended."""
-    words = [*outcome.complaints, *outcome.errors[:_ERRORS]]
-    if len(outcome.errors) > _ERRORS:
-        words.append(f"{len(outcome.errors) - _ERRORS} more errors are told")
+def does(outcome: Outcome, other: Outcome | None = None) -> str:
+    """How a run ended; what it said that the other did not."""
+    heard = () if other is None else other.said
+    lines = [line for line in outcome.said if line not in heard]
+    words = [*outcome.complaints, *lines[:_LINES]]
+    if len(lines) > _LINES:
+        words.append(f"{len(lines) - _LINES} more lines are written to standard error")
     return f"{'; '.join(words)} and {_ends(outcome)}" if words else _ends(outcome)
 
 

@@ -45,6 +45,16 @@ class Trial:
         )
 
     @property
+    def new_lines(self) -> bool:
+        """Whether one order says on standard error what no other arm says.
+
+        What the other order says must be in neither arm of the recorded one.
+        """
+        heard = {*self.control.said, *(self.prefix.said if self.prefix else ())}
+        in_other = self.flipped and self.prefix is not None and not heard >= set(self.flip.said)
+        return in_other or not set(self.flip.said) >= set(self.control.said)
+
+    @property
     def fails_alike(self) -> bool:
         """Whether something else goes wrong in both: then nothing can be seen of the pair."""
         return self.flip.breaks and not self.differs
@@ -67,6 +77,8 @@ class Trial:
             return Class.SPEC_VIOLATED
         if not self.flipped:
             return Class.SINGLE_ORDERING
+        if self.new_lines:
+            return Class.SPEC_VIOLATED
         return Class.OUTPUT_DIFFERS if self.differs else Class.K_WITNESS_HARMLESS
 
     @property
@@ -94,7 +106,7 @@ class Trial:
         if self.prefix is None:
             return False
         if _ends_alike(self.flip, self.control):
-            return _writes_alike(self.control, self.prefix)
+            return self.new_lines or _writes_alike(self.control, self.prefix)
         return not (self.flip.fails and _ends_alike(self.flip, self.prefix))
 
 
@@ -113,13 +125,13 @@ _OTHERWISE = "what the program does differs with the recorded order of the two a
 
 def _ends_alike(one: Outcome, other: Outcome) -> bool:
     """Two runs that end in different ways cannot both be meant."""
-    return way(one) == way(other)
+    return way(one)[:3] == way(other)[:3]
 
 
 def way(outcome: Outcome) -> Way:
-    """How it ended."""
+    """How it ended, and the errors that it told."""
     return outcome.ending, outcome.code, outcome.complaints, outcome.errors
 
 
 def _writes_alike(one: Outcome, other: Outcome) -> bool:
-    return dict(one.output) == dict(other.output)
+    return dict(one.output) == dict(other.output) and set(one.said) == set(other.said)

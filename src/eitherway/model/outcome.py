@@ -47,7 +47,8 @@ class Outcome:
     state: Mapping[str, str] = field(default_factory=dict)  # live-out: variable or file -> digest
     steps: int = 0
     complaints: tuple[str, ...] = ()  # words of checkers, assertions and the runtime
-    errors: tuple[str, ...] = ()  # lines that it wrote and that speak of errors; some are meant
+    errors: tuple[str, ...] = ()  # lines that speak of errors, by their words; some are meant
+    said: tuple[str, ...] = ()  # lines on standard error, and errors in logs, each with who says it
     forced: Forced = Forced.AS_ASKED
 
     @property

@@ -11,7 +11,7 @@ from eitherway.model.outcome import Ending, Forced, Outcome, signal_name
 from eitherway.model.paths import portable_path
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.contents import told
-from eitherway.worlds.processes.errors import error_lines, is_log
+from eitherway.worlds.processes.errors import error_lines, is_log, lines_of
 from eitherway.worlds.processes.log import DataKind, Log
 from eitherway.worlds.processes.run import Ran
 from eitherway.worlds.processes.tree import Tree, short
@@ -38,7 +38,8 @@ def outcome_of(ran: Ran, box: Sandbox, kept: Kept = bytes) -> Outcome:
         output={**_written(written), **files},
         steps=len(log.calls),
         complaints=tuple(sorted(set(_crashes(tree)))),
-        errors=tuple(sorted({*_said(written), *_logged(files)})),
+        errors=tuple(sorted({*_said(written, error_lines), *_logged(files)})),
+        said=tuple(sorted({*_said(written, lines_of), *_logged(files)})),
         forced=Forced(log.ending.forced),
     )
 
@@ -82,10 +83,10 @@ def _written(written: Written) -> dict[str, str]:
     }
 
 
-def _said(written: Written) -> Iterator[str]:
+def _said(written: Written, lines: Callable[[bytes], Iterator[str]]) -> Iterator[str]:
     for (kind, title), texts in written.items():
         if kind is DataKind.STANDARD_ERROR:
-            for line in dict.fromkeys(line for text in texts for line in error_lines(text)):
+            for line in dict.fromkeys(line for text in texts for line in lines(text)):
                 yield f"'{title}' says '{line}'"
 
 
