@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eitherway-recorder --into FD --loader FD [--facts FD] -- COMMAND ARGUMENTS...
+// eitherway-recorder --into FD --loader FD [--facts FD] [--redact] -- COMMAND ARGUMENTS...
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -19,12 +19,13 @@ enum { NUMBERS = 1 << 22 };                // pid_max cannot be more
 enum { NAP = 1000000, QUIET_NAPS = 1000 }; // ns; so many without a record, and who is left is left
 enum event { MADE = 1, RUNS = 2, ENDED = 3, SIGNALLED = 4 };
 
-static const char usage[] =
-    "usage: eitherway-recorder --into FD --loader FD [--facts FD] -- COMMAND ARGUMENTS...";
+static const char usage[] = "usage: eitherway-recorder --into FD --loader FD [--facts FD] "
+                            "[--redact] -- COMMAND ARGUMENTS...";
 static const struct option table[] = {
     {"into", required_argument, NULL, 'i'},
     {"loader", required_argument, NULL, 'l'},
     {"facts", required_argument, NULL, 'f'},
+    {"redact", no_argument, NULL, 'r'},
     {NULL, 0, NULL, 0},
 };
 
@@ -55,6 +56,8 @@ static int read_options(int count, char **words, struct options *options) {
             options->facts = descriptor(optarg);
         else if (which == 'l')
             loader = descriptor(optarg);
+        else if (which == 'r')
+            redaction_begin();
         else
             die(EXIT_USAGE, "%s", usage);
     }
@@ -81,7 +84,7 @@ static void log_life(const struct seen *seen, enum event kind, uint32_t other, u
 static void log_program(const struct seen *seen) {
     if (!began)
         began = seen->entered;
-    uint32_t words = text_number(seen->text + SEEN_PATH, seen->length[1] % SEEN_PATH);
+    uint32_t words = command_line_number(seen->text + SEEN_PATH, seen->length[1] % SEEN_PATH);
     log_life(seen, RUNS, object_of_seen(&seen->file), 0, words);
 }
 

@@ -88,15 +88,18 @@ void signal_forward(int signals, pid_t to) {
             kill(to, number);
 }
 
-int command_await(pid_t command, int signals) {
+int command_await(pid_t command, int signals, int parent) {
     for (;;) {
         int status;
         pid_t ended;
         while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
             if (ended == command)
                 return status;
-        struct pollfd wait = {.fd = signals, .events = POLLIN};
-        poll(&wait, 1, -1);
+        struct pollfd wait[] = {{.fd = signals, .events = POLLIN},
+                                {.fd = parent, .events = POLLIN}};
+        poll(wait, 2, -1);
+        if (wait[1].revents)
+            return SIGKILL;
         signal_forward(signals, command);
     }
 }

@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,14 +103,18 @@ static int run_guest(const struct options *options, const struct start *start, i
     return await_guest(options, pair[0], signals);
 }
 
-// Where there is no pid namespace: what the command leaves behind becomes ours, to be killed.
+// Where there is no pid namespace: what the command leaves behind becomes ours, to be killed; and
+// nobody else would end the command when who started us is gone.
 static int run_child(const struct options *options, const struct start *start, int signals) {
+    int parent = (int)syscall(SYS_pidfd_open, getppid(), 0);
+    if (parent < 0)
+        fail();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t command = command_start(start);
     if (command < 0)
         fail();
     tell_started(options, command);
-    int status = command_await(command, signals);
+    int status = command_await(command, signals, parent);
     kill_descendants();
     return status;
 }

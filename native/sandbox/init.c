@@ -94,7 +94,7 @@ static noreturn void run_command(const struct box *box, bool pids_by_rlimit, int
     pid_t command = command_start(&start);
     if (command < 0)
         broken(box, "fork of the command");
-    struct message message = {.type = MESSAGE_STATUS, .value = command_await(command, signals)};
+    struct message message = {.type = MESSAGE_STATUS, .value = command_await(command, signals, -1)};
     if (!(box->namespaces & CLONE_NEWPID))
         kill_descendants();
     channel_send(box->channel, &message, NULL);

@@ -163,8 +163,9 @@ int signals_open(void);
 noreturn void command_become(const struct start *start);
 // Forks; the child becomes the command, and is killed when this process ends. The pid, or -1.
 pid_t command_start(const struct start *start);
-// Reaps and hands on signals until the command ends; its wait status.
-int command_await(pid_t command, int signals);
+// Reaps and hands on signals until the command ends; its wait status. `parent`: a handle of who is
+// not to be outlived, which is as if the command was killed; or -1.
+int command_await(pid_t command, int signals, int parent);
 // The next that a person or a program sent, or 0: what a terminal sends, the command gets itself.
 int signal_next(int signals);
 void signal_forward(int signals, pid_t to);

@@ -64,6 +64,8 @@ static void take_facts(const char *recorder, char **command) {
     size_t count = 0;
     while (command[count])
         count++;
+    if (redaction_is_on())
+        command = redaction_of_command(command, count);
     facts = (struct ew_facts){.tool = EITHERWAY_VERSION,
                               .world = "processes",
                               .recorded_by = recorder,
@@ -112,6 +114,8 @@ void log_event(const struct ew_process_event *event) {
 }
 
 void log_data(uint32_t kind, const void *data, size_t length) {
+    if (redaction_is_on())
+        return;
     struct ew_process_data head = {.call = calls, .kind = kind, .length = (uint32_t)length};
     must(ew_stream_tailed(&streams[DATA], EW_BLOCK_PROCESS_DATA, &head, data, length));
 }

@@ -109,7 +109,7 @@ static uint32_t command_line_of(pid_t thread) {
     ssize_t length = file < 0 ? -1 : read(file, text, sizeof text);
     if (file >= 0)
         close(file);
-    return length > 0 ? text_number(text, (size_t)length) : 0;
+    return length > 0 ? command_line_number(text, (size_t)length) : 0;
 }
 
 // Another thread than the first one of its process may have asked for the program: it has become

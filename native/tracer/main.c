@@ -14,19 +14,17 @@
 static const char usage[] = "usage: eitherway-tracer --into FD [OPTIONS] -- COMMAND ARGUMENTS...\n"
                             "  --into FD           directory that becomes the recording\n"
                             "  --facts FD          bytes that the recording is to hold\n"
+                            "  --redact            no words of commands, no data\n"
                             "  --ordered           one call at a time, by priorities\n"
                             "  --seed N            of the priorities\n"
                             "  --plan FD           turns that come first\n"
                             "  --patience SECONDS  of sleep of all, until they are taken to hang\n";
 
 static const struct option table[] = {
-    {"into", required_argument, NULL, 'i'},
-    {"facts", required_argument, NULL, 'f'},
-    {"ordered", no_argument, NULL, 'o'},
-    {"seed", required_argument, NULL, 's'},
-    {"plan", required_argument, NULL, 'p'},
-    {"patience", required_argument, NULL, 'w'},
-    {NULL, 0, NULL, 0},
+    {"into", required_argument, NULL, 'i'},     {"facts", required_argument, NULL, 'f'},
+    {"redact", no_argument, NULL, 'r'},         {"ordered", no_argument, NULL, 'o'},
+    {"seed", required_argument, NULL, 's'},     {"plan", required_argument, NULL, 'p'},
+    {"patience", required_argument, NULL, 'w'}, {NULL, 0, NULL, 0},
 };
 
 static unsigned long long number(const char *text) {
@@ -56,6 +54,8 @@ static void read_option(struct options *options, int which) {
         options->seed = number(optarg);
     else if (which == 'w')
         options->patience = (double)number(optarg);
+    else if (which == 'r')
+        redaction_begin();
     else if (which == 'o')
         options->ordered = true;
     else

@@ -214,7 +214,7 @@ void start_program(const struct thread *thread) {
             return;
         if (stack.words[at] == AT_SYSINFO_EHDR) {
             memory_write(thread->id, stack.start + 8 * at, &ignore, sizeof ignore);
-        } else if (stack.words[at] == AT_RANDOM) {
+        } else if (stack.words[at] == AT_RANDOM && gate_is_ordered()) {
             random_of(thread, random);
             memory_write(thread->id, stack.words[at + 1], random, sizeof random);
         }

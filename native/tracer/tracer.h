@@ -120,7 +120,7 @@ void stop_go(pid_t thread, bool to_the_end_of_the_call, int signal);
 // The command's process: seized, its calls stop. Ends this process when it cannot be.
 pid_t start_command(char **command);
 // What a new program gets from the kernel, the same in every run: no vDSO, so that asking for the
-// time is a call, and random bytes that depend on the process alone.
+// time is a call, and where calls are ordered random bytes that depend on the process alone.
 void start_program(const struct thread *thread);
 
 // ---- shapes.c
@@ -178,6 +178,14 @@ uint32_t text_number(const char *text, size_t length);
 const char *text_of_number(uint32_t number);
 size_t text_length(uint32_t number);
 
+// ---- redaction.c: words of commands and data stay out of the recording
+
+void redaction_begin(void);
+bool redaction_is_on(void);
+// Of words with NULs behind them, redacted where that is on; as a text.
+uint32_t command_line_number(const char *text, size_t length);
+char **redaction_of_command(char **command, size_t count); // as it may be told
+
 // ---- log.c
 
 void log_begin(const struct options *options);
@@ -185,7 +193,7 @@ void log_object(const struct ew_process_object *row);
 void log_text(const char *text, size_t length);
 void log_call(struct thread *thread);
 void log_event(const struct ew_process_event *event);
-// Of the call that is written down next.
+// Of the call that is written down next; nothing where data are redacted.
 void log_data(uint32_t kind, const void *data, size_t length);
 void log_finish(void);
 

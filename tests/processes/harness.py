@@ -3,14 +3,16 @@
 
 import os
 import shutil
+import stat
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from tests.sandbox.harness import as_user
+from tests.sandbox.harness import as_user, mount, own_mounts
 
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.calls import Call, call_of
@@ -19,8 +21,15 @@ from eitherway.worlds.processes.run import Ran, run
 from eitherway.worlds.threads.launch import Launch
 
 OTHER_USER = 12345
+MS_BIND = 0x1000
 PROGRAMS = Path(__file__).parent / "programs"
 PATIENCE = 20  # seconds: what hangs must not take the suite with it
+LOST_UPDATE = """\
+echo 0 > count
+(read n < count; echo $((n + 1)) > count) &
+(read n < count; echo $((n + 1)) > count) &
+wait
+"""
 
 Result = TypeVar("Result")
 
@@ -35,6 +44,50 @@ def folder(user: int = 0) -> Iterator[Path]:
         yield path
     finally:
         shutil.rmtree(path)
+
+
+def eitherway(
+    work: Path, *words: str, prepare: Callable[[], None] | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """The tool, as a person starts it; `prepare` is done in its process before."""
+    return subprocess.run(
+        [sys.executable, "-m", "eitherway", *words],
+        cwd=work,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=prepare,
+    )
+
+
+def tool(
+    work: Path, *words: str, prepare: Callable[[], None] | None = None
+) -> "subprocess.Popen[bytes]":
+    """The same, under way."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "eitherway", *words],
+        cwd=work,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=prepare,  # noqa: PLW1509  there is one thread
+    )
+
+
+def show_python() -> None:
+    """Who may not enter where our Python lies can start it: here, and in what comes of us."""
+    python = Path(sys.base_prefix)
+    closed = [folder for folder in python.parents if not folder.stat().st_mode & stat.S_IXOTH]
+    if not closed:
+        return
+    own_mounts()
+    descriptor = os.open(python, os.O_PATH)
+    mount("test", closed[-1], "tmpfs", data="mode=0755")
+    python.mkdir(parents=True)
+    mount(f"/proc/self/fd/{descriptor}", python, flags=MS_BIND)
+    os.close(descriptor)
 
 
 def launch(work: Path, *command: str, stdin: bytes = b"") -> Launch:

@@ -5,36 +5,13 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.machine.restrict import restrict
-from tests.processes.harness import folder
+from tests.processes.harness import LOST_UPDATE, eitherway, tool
 
 from eitherway.sandbox.processes import children
-
-Done = subprocess.CompletedProcess[str]
-LOST_UPDATE = """\
-echo 0 > count
-(read n < count; echo $((n + 1)) > count) &
-(read n < count; echo $((n + 1)) > count) &
-wait
-"""
-
-
-def eitherway(work: Path, *words: str, contained: bool = False) -> Done:
-    return subprocess.run(
-        [sys.executable, "-m", "eitherway", *words],
-        cwd=work,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=(lambda: restrict("docker", nobody=False)) if contained else None,
-    )
 
 
 def test_check_names_the_file_and_both_ends(work: Path) -> None:
@@ -133,30 +110,17 @@ def test_what_is_no_program_is_refused(work: Path, command: str) -> None:
     assert not (work / ".eitherway").exists()
 
 
-def test_a_default_container_is_told_what_it_lacks() -> None:
-    with folder() as work:
-        done = eitherway(work, "check", "--", "sh", "-c", "true", contained=True)
-    assert done.returncode == 69
-    assert "doctor" in done.stderr
-
-
 def test_what_a_killed_tracer_left_can_be_read_when_asked(work: Path) -> None:
     script = "i=0; while [ $i -lt 300 ]; do echo $i > f; i=$((i + 1)); done; echo go; read x < p"
     os.mkfifo(work / "p")
-    tool = subprocess.Popen(
-        [sys.executable, "-m", "eitherway", "record", "--", "sh", "-c", script],
-        cwd=work,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert tool.stdout is not None
-    assert tool.stdout.readline() == b"go\n"
-    for helper in children(tool.pid):  # with the first the sandbox ends, and all that is in it
+    running = tool(work, "record", "--", "sh", "-c", script)
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"go\n"
+    for helper in children(running.pid):  # with the first the sandbox ends, and all that is in it
         with suppress(ProcessLookupError):
             os.kill(helper, signal.SIGKILL)
-    _, errors = tool.communicate(timeout=30)
-    assert (tool.returncode, b"killed" in errors) == (69, True)
+    _, errors = running.communicate(timeout=30)
+    assert (running.returncode, b"killed" in errors) == (69, True)
     (name,) = os.listdir(work / ".eitherway" / "recordings")
     assert eitherway(work, "races", name).returncode == 65
     part = eitherway(work, "races", "--incomplete", name)
@@ -190,12 +154,6 @@ def test_what_was_only_looked_at_has_races_and_no_replay(work: Path) -> None:
     assert (races.returncode, f"{work}/count" in races.stdout) == (1, True)
     again = eitherway(work, "replay")
     assert (again.returncode, "recorded by BPF" in again.stderr) == (69, True)
-
-
-def test_without_bpf_it_is_said_and_what_does_without(work: Path) -> None:
-    done = eitherway(work, "record", "--recorder", "bpf", "--", "true", contained=True)
-    assert done.returncode == 69
-    assert "Traceback" not in done.stderr
 
 
 def test_bpf_is_not_for_threads(work: Path) -> None:

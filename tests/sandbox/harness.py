@@ -182,13 +182,22 @@ def all_end(descriptors: Iterable[int]) -> bool:
     return all(ended)
 
 
-def mount_privately(point: Path) -> None:
-    """A tmpfs there, seen by this process and its children alone; only root can."""
+def own_mounts() -> None:
+    """What is mounted from now on is seen by this process and its children alone; only root can."""
     libc = ctypes.CDLL(None, use_errno=True)
     new_mounts, recursive, private = 0x20000, 0x4000, 0x40000
-    if (
-        libc.unshare(new_mounts) < 0
-        or libc.mount(None, b"/", None, recursive | private, None) < 0
-        or libc.mount(b"test", os.fsencode(point), b"tmpfs", 0, b"mode=0777") < 0
-    ):
-        raise OSError(ctypes.get_errno(), f"a private mount at {point}")
+    if libc.unshare(new_mounts) < 0 or libc.mount(None, b"/", None, recursive | private, None) < 0:
+        raise OSError(ctypes.get_errno(), "mounts of our own")
+
+
+def mount(source: str, point: Path, kind: str = "", flags: int = 0, data: str = "") -> None:
+    """A mount that must work."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(source.encode(), os.fsencode(point), kind.encode(), flags, data.encode()) < 0:
+        raise OSError(ctypes.get_errno(), f"a mount at {point}")
+
+
+def mount_privately(point: Path) -> None:
+    """A tmpfs there, seen by this process and its children alone; only root can."""
+    own_mounts()
+    mount("test", point, "tmpfs", data="mode=0777")

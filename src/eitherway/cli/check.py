@@ -49,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     specifications.add_arguments(parser)
     trees.add_world(parser)
+    trees.add_redact(parser)
     running.add_time(parser)
     running.add_driver(parser)
     parser.set_defaults(timeout=HANGS)
@@ -77,6 +78,7 @@ def run(args: argparse.Namespace) -> int:
     store.prepare()
     if apart:
         return trees.check(args, plan, launch, store, specifications.rules_of(args, specification))
+    trees.refuse_options_of(args)
     if args.expect_same:
         raise UsageError("--expect-same is about the files of processes", fix="--world processes")
     output.say(f"the threads of {launch.command[0]}: {_instrumented(program)}")

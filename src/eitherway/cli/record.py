@@ -19,6 +19,7 @@ _USE = "eitherway record -- ./program ARGS"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
     trees.add_world(parser)
+    trees.add_redact(parser)
     trees.add_recorder(parser)
     parser.add_argument(
         "--seed", type=arguments.seed, default=0, metavar="N", help="which schedule (default: 0)"
@@ -59,6 +60,7 @@ def run(args: argparse.Namespace) -> int:
     if trees.are_meant(args.world, found):
         launch = Launch.here(command, *running.stdin_for_many())
         return trees.record(args, launch, Store.default(tell=say))
+    trees.refuse_options_of(args)
     if args.recorder != trees.RECORDERS[0]:
         raise UsageError("--recorder bpf is for processes: --world processes")
     leads = args.world == "threads" and found.may_lead(command[0])

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING
 
 from eitherway.cli import findings_list, output, running
 from eitherway.cli.progress import Line
-from eitherway.errors import Exit, Unavailable
+from eitherway.errors import Exit, Unavailable, UsageError
 from eitherway.findings.merge import stamped
 from eitherway.model.text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from eitherway.find.tree_rules import Rules
-    from eitherway.find.trees import Checked
+    from eitherway.find.trees import Checked, TreeSearch
     from eitherway.recording.read import Recording
     from eitherway.recording.store import Store
+    from eitherway.sandbox.box import Sandbox
     from eitherway.worlds.processes.log import Log
     from eitherway.worlds.threads.launch import Launch
     from eitherway.worlds.threads.program import Program
@@ -51,6 +54,22 @@ def add_recorder(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_redact(parser: argparse.ArgumentParser) -> None:
+    """What a recording must not hold."""
+    parser.add_argument(
+        "--redact",
+        action="store_true",
+        help="of processes: keep arguments, environment and data out of the recording; races can "
+        "be found in it, and it cannot be replayed",
+    )
+
+
+def refuse_options_of(args: argparse.Namespace) -> None:
+    """Of a run that is about threads."""
+    if args.redact:
+        raise UsageError("--redact is for processes: --world processes")
+
+
 def are_meant(asked: str | None, program: "Program") -> bool:
     """Whether a command is about processes; raises a Problem when it can be about neither."""
     from eitherway.worlds.threads.program import Kind
@@ -77,8 +96,10 @@ def check(
 
     _say_world(launch)
     show = None if plan.takes_stdout else running.shown()
-    with TreeSearch(launch, store, jobs=args.jobs, rules=rules) as search, Line() as line:
-        checked = search.check(args.seconds or SECONDS, line.show, show)
+    with TreeSearch(launch, store, jobs=args.jobs, rules=rules, redact=args.redact) as search:
+        _say_untried(search)
+        with Line() as line:
+            checked = search.check(args.seconds or SECONDS, line.show, show)
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     findings = [stamped(finding, when) for finding in checked.findings.values()]
     result = findings_list.result_of(plan, findings, _notes(checked))
@@ -87,12 +108,29 @@ def check(
         output.say("interrupted; this is what was found until then")
     if result.findings:
         saved.add(store, result.findings)
-        output.say(f"next: {result.findings[0].replay or 'eitherway races'}")
+        output.say(f"next: {_next(checked, result)}")
     return result.exit_code
 
 
 def _say_world(launch: "Launch") -> None:
     output.say(f"the processes of {launch.command[0]}; for threads, build with eitherway cc")
+
+
+def _next(checked: "Checked", result: findings_list.Result) -> str:
+    if checked.untried:
+        return f"eitherway races {checked.recording.name}"
+    return result.findings[0].replay or "eitherway races"
+
+
+def _say_untried(search: "TreeSearch") -> None:
+    """Before it runs: this is not what people are used to."""
+    if search.untried:
+        output.say(f"races are looked for, and no other order is run: {search.untried}")
+    if search.on_own_files:
+        output.say(
+            "the command runs once, on your own files; `eitherway doctor --world processes` tells "
+            "what adds the rest"
+        )
 
 
 def _notes(checked: "Checked") -> list[str]:
@@ -102,12 +140,7 @@ def _notes(checked: "Checked") -> list[str]:
         f"{counted(checked.processes, 'process')}, as {counted(checked.operations, 'operation')} "
         "on files, directories, pipes and processes"
     )
-    tried = (
-        f"{counted(checked.races, 'race')}, {checked.tried:,} of them tried both ways in "
-        f"{counted(checked.branches, 'branch')}; in {checked.quiet:,} the order did not matter"
-    )
-    left = checked.races - checked.tried
-    notes = [ran, tried, f"isolated by {checked.isolation}"]
+    notes = [ran, *_tried(checked), f"isolated by {checked.isolation}"]
     if checked.covered:
         notes.append(
             f"{counted(checked.covered, 'further race')}: nothing came of the other order that is "
@@ -116,11 +149,6 @@ def _notes(checked: "Checked") -> list[str]:
     if checked.parts:
         notes.append(
             f"{counted(checked.parts, 'further race')} of two calls among three that are told above"
-        )
-    if left:
-        notes.append(
-            f"not tried in the time that there was: {counted(left, 'race')}, the first of each of "
-            f"{counted(checked.clusters, 'sort')} before others; --seconds N"
         )
     notes += [
         f"left out: {counted(count, 'race')} of {what}" for what, count in checked.left_out.items()
@@ -131,11 +159,39 @@ def _notes(checked: "Checked") -> list[str]:
     if checked.not_modelled:
         calls = ", ".join(f"{name} ({n:,})" for name, n in sorted(checked.not_modelled.items()))
         notes.append(f"calls that were made and have no meaning here: {calls}")
+    if checked.without_privileges:
+        notes.append(_unprivileged(checked.without_privileges))
     notes.append(
         "memory that processes share is not looked at, and threads of one process are taken to be "
         "in order; other input may show other races"
     )
     return notes
+
+
+def _tried(checked: "Checked") -> "Iterator[str]":
+    sorts = counted(checked.clusters, "sort")
+    if checked.untried:
+        yield (
+            f"{counted(checked.races, 'race')} of {sorts}, the first of each told; none was tried: "
+            f"{checked.untried}"
+        )
+        return
+    yield (
+        f"{counted(checked.races, 'race')}, {checked.tried:,} of them tried both ways in "
+        f"{counted(checked.branches, 'branch')}; in {checked.quiet:,} the order did not matter"
+    )
+    if left := checked.races - checked.tried:
+        yield (
+            f"not tried in the time that there was: {counted(left, 'race')}, the first of each of "
+            f"{sorts} before others; --seconds N"
+        )
+
+
+def _unprivileged(count: int) -> str:
+    return (
+        f"{counted(count, 'setuid program')} ran without the privileges of the owner, which ptrace "
+        "takes; as root, --recorder bpf does not"
+    )
 
 
 # ---- one run
@@ -144,29 +200,47 @@ def _notes(checked: "Checked") -> list[str]:
 def record(args: argparse.Namespace, launch: "Launch", store: "Store") -> int:
     """Run it once; the exit code is the program's own."""
     from eitherway.recording.read import Recording
-    from eitherway.sandbox.box import Sandbox
-    from eitherway.sandbox.isolation import Kind
+    from eitherway.worlds.processes.apart import apart, as_permitted, is_on_own_files, lacking
     from eitherway.worlds.processes.run import run
     from eitherway.worlds.processes.watching import Watching
 
-    if not args.sandbox:
-        output.say("the run is kept away from your files, so that it can be done again")
     looks_on = args.recorder == "bpf"
     with (
-        Sandbox(require=[Kind.FILES, Kind.PROCESSES], work=[launch.directory]) as box,
+        (apart if args.sandbox else as_permitted)(launch) as box,
         store.new() as slot,
         Watching() if looks_on else nullcontext() as watching,
     ):
-        seed = None if looks_on else args.seed
-        ran = run(launch, box, slot.path, seed=seed, show=running.shown(), watching=watching)
+        own = is_on_own_files(box)
+        _say_where(args, box)
+        ran = run(
+            launch,
+            box,
+            slot.path,
+            seed=None if looks_on or own else args.seed,
+            show=running.shown(),
+            watching=watching,
+            redact=args.redact,
+        )
         store.publish(slot.path)
     with Recording.open(slot.path) as recording:
         calls = len(ran.log.calls)
         output.say(f"{_ending(ran.log)} after {calls:,} system calls; kept in {recording.path}")
     output.say(f"world: processes; recorded by {args.recorder}; isolated by {box.isolation}")
     _say_losses(ran.log)
-    output.say("next: eitherway races" + ("" if looks_on else ", eitherway replay"))
+    again = not (looks_on or lacking(box) or args.redact)
+    output.say("next: eitherway races" + (", eitherway replay" if again else ""))
     return _exit_code(ran.log)
+
+
+def _say_where(args: argparse.Namespace, box: "Sandbox") -> None:
+    from eitherway.worlds.processes.apart import is_on_own_files, lacking
+
+    if is_on_own_files(box):
+        output.say("the run is on your own files")
+    if why := lacking(box):
+        output.say(f"it cannot be done again: {why}")
+    elif not args.sandbox and not args.redact:
+        output.say("the run is kept away from your files, so that it can be done again")
 
 
 def _say_losses(log: "Log") -> None:
@@ -174,10 +248,7 @@ def _say_losses(log: "Log") -> None:
     if log.ending.lost:
         output.say(f"{log.ending.lost:,} calls were lost: there was no room for them in time")
     if log.ending.without_privileges:
-        output.say(
-            f"{log.ending.without_privileges:,} setuid programs ran without their owners' "
-            "privileges, which ptrace takes from them; as root, --recorder bpf does not"
-        )
+        output.say(_unprivileged(log.ending.without_privileges))
     if log.ending.not_followed:
         output.say(f"{log.ending.not_followed:,} paths could not be followed any more")
 
@@ -211,23 +282,17 @@ def replay(args: argparse.Namespace, recording: "Recording") -> int:
     """Do a recorded run again, call by call, apart from the user's files."""
     import tempfile
 
-    from eitherway.sandbox.box import Sandbox
-    from eitherway.sandbox.isolation import Kind
+    from eitherway.worlds.processes.apart import apart
     from eitherway.worlds.processes.log import Log
     from eitherway.worlds.processes.plan import Turns
     from eitherway.worlds.processes.recorded import launch_of
     from eitherway.worlds.processes.run import PATIENCE, Follow, run
 
     _refuse_options(args)
-    if recording.manifest.recorded_by == "bpf":
-        raise Unavailable(
-            f"{recording.path} was recorded by BPF, which keeps no input: it cannot be replayed",
-            fix="eitherway record --recorder ptrace -- CMD ARGS",
-        )
     log, launch = Log.read(recording), launch_of(recording)
     show = None if args.quiet else running.shown()
     with (
-        Sandbox(require=[Kind.FILES, Kind.PROCESSES], work=[launch.directory]) as box,
+        apart(launch) as box,
         tempfile.TemporaryDirectory(prefix="eitherway-") as into,
     ):
         follow = Follow(log, Turns(range(len(log.calls))))

@@ -14,8 +14,7 @@ from eitherway.find.tree_rules import Rules
 from eitherway.model.finding import Finding
 from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
-from eitherway.sandbox.box import Sandbox
-from eitherway.sandbox.isolation import Kind as Isolated
+from eitherway.worlds.processes.apart import apart
 from eitherway.worlds.processes.log import Log
 from eitherway.worlds.processes.recorded import launch_of
 from eitherway.worlds.processes.traced import traced
@@ -47,11 +46,7 @@ class TreeJudging:
             instances = next((each for each in groups if each[0].finding.id == finding.id), ())
             if not instances:
                 raise BadInput(f"{recording.path} does not show it", fix="eitherway check")
-            require = [Isolated.FILES, Isolated.PROCESSES]
-            boxes = [
-                stack.enter_context(Sandbox(require=require, work=[launch.directory]))
-                for _ in range(self.jobs)
-            ]
+            boxes = [stack.enter_context(apart(launch)) for _ in range(self.jobs)]
             judge = TreeJudge(
                 launch,
                 trace,

@@ -21,6 +21,12 @@ class Rules:
     same: tuple[str, ...] = ()
     left: Mapping[str, str] = field(default_factory=dict)  # by that run, of those
 
+    @property
+    def ask(self) -> bool:
+        """Whether a branch is to be held against anything."""
+        told = self.specification
+        return bool(self.same or told.checker or told.expected is not None)
+
     def after(self, recorded: Outcome) -> "Rules":
         """The same, when it is known what the recorded run left."""
         return replace(self, left={path: _left(recorded, path) for path in self.same})

@@ -7,18 +7,22 @@ So every check of the same program on the same files finds the same.
 A branch in which the order of two calls decides nothing may still fail where the recorded run does
 not: it leaves out what came between. That is a real run, so it is taken as a recorded one in its
 turn, and the pair that decides is looked for there.
+
+Where a run cannot be done again (files or processes cannot be kept apart, or what is needed for it
+must not be kept), races are found and none is tried.
 """
 
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
 from eitherway.closing import Closing
 from eitherway.detect import detect_all
+from eitherway.errors import Unavailable
 from eitherway.find.tree_judge import CONTINUATIONS, LOUD, QUIET, TreeJudge, Tried
 from eitherway.find.tree_races import Candidate, Candidates, candidates_of
 from eitherway.find.tree_rules import Rules
@@ -28,8 +32,7 @@ from eitherway.model.outcome import Outcome
 from eitherway.model.words import Arm, Class, Kind
 from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
-from eitherway.sandbox.box import Sandbox
-from eitherway.sandbox.isolation import Kind as Isolated
+from eitherway.worlds.processes.apart import apart, as_permitted, is_on_own_files, lacking
 from eitherway.worlds.processes.branch import Spec
 from eitherway.worlds.processes.log import Log
 from eitherway.worlds.processes.run import Ran, run
@@ -38,6 +41,7 @@ from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.target import Sink
 
 _SEEDS = 4  # orders that are recorded until one does not fail
+_REDACTED = "what it would be done again with is left out (--redact)"
 _DEEPER = 2  # branches that fail and are looked at in their turn
 
 Tell = Callable[[str], None]
@@ -66,6 +70,8 @@ class Checked:
     waits: int = 0  # races that cannot be tried
     left_out: Mapping[str, int] = field(default_factory=dict)
     not_modelled: Mapping[str, int] = field(default_factory=dict)  # calls, by name
+    without_privileges: int = 0  # setuid programs that ran so
+    untried: str = ""  # why no order but the recorded one was run
     interrupted: bool = False
 
 
@@ -88,40 +94,79 @@ class TreeSearch(Closing):
         jobs: int = 1,
         rules: Rules | None = None,
         continuations: int = CONTINUATIONS,
+        redact: bool = False,
     ) -> None:
-        """`jobs` branches run at a time."""
+        """`jobs` branches run at a time; with `redact` none, and recordings hold no secrets."""
         self._launch = launch
         self._store = store
         self._rules = rules or Rules()
         self._continuations = continuations
+        self._redact = redact
         self._stack = ExitStack()
         try:
-            self._boxes = [self._stack.enter_context(_sandbox(launch)) for _ in range(jobs)]
+            self._boxes = [self._stack.enter_context(as_permitted(launch))]
+            self.untried = _REDACTED if redact else lacking(self._boxes[0])
+            if self.untried and self._rules.ask:
+                raise Unavailable(f"no order can be held against what is asked: {self.untried}")
+            while not self.untried and len(self._boxes) < jobs:
+                self._boxes.append(self._stack.enter_context(apart(launch)))
         except BaseException:
             self._stack.close()
             raise
 
+    @property
+    def on_own_files(self) -> bool:
+        """Whether the recorded run is not kept apart."""
+        return is_on_own_files(self._boxes[0])
+
     def check(self, seconds: float, tell: Tell, show: tuple[Sink, Sink] | None = None) -> Checked:
         """Record, then try races until the time is over."""
+        if self.untried:
+            return self._look(show)
         (path, ran, recorded), failed = self._benign(show)
         self._rules = self._rules.after(recorded)
         trace = traced(ran.log, self._launch.directory)
-        checked = Checked(
-            path,
-            status=ran.log.ending.status,
-            calls=len(ran.log.calls),
-            processes=sum(life.is_process for life in trace.tree.lives.values()),
-            operations=len(trace.trace),
-            resources=len(trace.trace.objects),
-            not_modelled=ran.log.ending.calls_not_modelled,
-            isolation=str(self._boxes[0].isolation),
-        )
+        checked = self._checked(path, trace)
         try:
             until = monotonic() + seconds
             threes = self._betrayed(failed, checked, until, tell) if failed else []
             self._try_all(trace, recorded, checked, until, tell, threes=threes)
         except KeyboardInterrupt:
             checked.interrupted = True
+        return checked
+
+    def _checked(self, path: Path, trace: Traced) -> Checked:
+        ending = trace.log.ending
+        return Checked(
+            path,
+            status=ending.status,
+            calls=len(trace.log.calls),
+            processes=sum(life.is_process for life in trace.tree.lives.values()),
+            operations=len(trace.trace),
+            resources=len(trace.trace.objects),
+            not_modelled=ending.calls_not_modelled,
+            without_privileges=ending.without_privileges,
+            untried=self.untried,
+            isolation=str(self._boxes[0].isolation),
+        )
+
+    def _look(self, show: tuple[Sink, Sink] | None) -> Checked:
+        """One run, and of each sort of race the first.
+
+        On the user's own files it is a run like any other: time and random bytes are real.
+        """
+        seed = None if self.on_own_files else 0
+        with self._store.new() as slot:
+            ran = run(
+                self._launch, self._boxes[0], slot.path, seed=seed, show=show, redact=self._redact
+            )
+            self._store.publish(slot.path)
+        trace = traced(ran.log, self._launch.directory)
+        checked = self._checked(slot.path, trace)
+        found = _candidates(slot.path, trace)
+        _count(checked, found)
+        for candidate, *_ in found.groups[: found.clusters]:
+            _add(checked, replace(candidate.finding, reason=f"not tried: {self.untried}"))
         return checked
 
     def _benign(self, show: tuple[Sink, Sink] | None) -> tuple[_Run, _Run | None]:
@@ -187,8 +232,7 @@ class TreeSearch(Closing):
     ) -> None:
         """`threes`: those whose pairs need not be tried any more."""
         found = _candidates(checked.recording, trace)
-        checked.races, checked.clusters = len(found.groups), found.clusters
-        checked.waits, checked.left_out = found.untried, found.left_out
+        _count(checked, found)
         results: list[Tried] = []
         with self._judge(trace) as judge:
             try:
@@ -232,12 +276,13 @@ class TreeSearch(Closing):
         self._stack.close()
 
 
-def _sandbox(launch: Launch) -> Sandbox:
-    return Sandbox(require=[Isolated.FILES, Isolated.PROCESSES], work=[launch.directory])
-
-
 def _candidates(path: Path, trace: Traced) -> Candidates:
     return candidates_of(trace, detect_all(trace.trace), os.fspath(path))
+
+
+def _count(checked: Checked, found: Candidates) -> None:
+    checked.races, checked.clusters = len(found.groups), found.clusters
+    checked.waits, checked.left_out = found.untried, found.left_out
 
 
 def _in_time(found: Candidates, until: float, tell: Tell) -> Iterator[tuple[Candidate, ...]]:

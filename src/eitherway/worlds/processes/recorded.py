@@ -2,9 +2,11 @@
 """How a recorded tree was started, so that it can be started the same way again."""
 
 import json
+from collections.abc import Iterable
+from enum import StrEnum
 from pathlib import Path
 
-from eitherway.errors import BadInput
+from eitherway.errors import BadInput, Unavailable
 from eitherway.model import shape
 from eitherway.model.words import World
 from eitherway.recording.read import Recording
@@ -19,28 +21,57 @@ def _pair(value: object) -> tuple[str, str]:
     return pair[0], pair[1]
 
 
+class Once(StrEnum):
+    """Why a run cannot be done again."""
+
+    NOT_APART = "not-apart"
+    LOOKED_ON = "looked-on"
+    REDACTED = "redacted"
+
+
+_WORDS = {
+    Once.NOT_APART: "it ran among your own files and processes, which it may have changed",
+    Once.LOOKED_ON: "it was recorded by BPF, which keeps no input",
+    Once.REDACTED: "what it was given and what came from outside are left out (--redact)",
+}
+_FIXES = {
+    Once.NOT_APART: "eitherway doctor --world processes",
+    Once.LOOKED_ON: "eitherway record --recorder ptrace -- CMD ARGS",
+    Once.REDACTED: "eitherway record -- CMD ARGS",
+}
+
 _FACTS = shape.record(
     directory=shape.some_text,
     environment=shape.listing(_pair),
     stdin=shape.text,
     home=shape.text,
+    once=shape.listing(shape.word(Once)),
 )
 
 
-def facts_of(launch: Launch, into: Path) -> bytes:
+def facts_of(launch: Launch, into: Path, once: Iterable[Once] = ()) -> bytes:
     """What a recording in this directory is to say."""
+    reasons = tuple(once)
+    redacted = Once.REDACTED in reasons
     told = {
         "directory": launch.directory,
-        "environment": list(launch.environment.items()),
-        "stdin": launch.stdin.decode("latin-1"),
+        "environment": [] if redacted else list(launch.environment.items()),
+        "stdin": "" if redacted else launch.stdin.decode("latin-1"),
         "home": _home(into),
+        "once": reasons,
     }
     return json.dumps(told).encode()
 
 
 def launch_of(recording: Recording) -> Launch:
-    """Refused when the recording does not lie where it was made: to follow it is to start it."""
+    """Refused when the recording does not lie where it was made: to follow it is to start it.
+
+    Refused too when what it holds is not enough to do the run again.
+    """
     told = _told(recording)
+    if once := told["once"]:
+        words = "; ".join(_WORDS[reason] for reason in once)
+        raise Unavailable(f"{recording.path} cannot be done again: {words}", fix=_FIXES[once[0]])
     if told["home"] != _home(recording.path):
         raise BadInput(
             f"{recording.path} was not made in that place, and to replay is to start what it names",

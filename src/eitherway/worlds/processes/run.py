@@ -12,9 +12,10 @@ from eitherway.errors import Unavailable
 from eitherway.installed import native
 from eitherway.recording.read import Recording
 from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.apart import lacking
 from eitherway.worlds.processes.log import Log
 from eitherway.worlds.processes.plan import Turns, plan_file
-from eitherway.worlds.processes.recorded import facts_of
+from eitherway.worlds.processes.recorded import Once, facts_of
 from eitherway.worlds.processes.watching import RECORDER, Watching
 from eitherway.worlds.threads.captured import Captured
 from eitherway.worlds.threads.launch import Launch
@@ -52,16 +53,19 @@ def run(
     patience: int | None = None,
     show: tuple[Sink, Sink] | None = None,
     watching: Watching | None = None,
+    redact: bool = False,
 ) -> Ran:
     """Run it as it comes, or with a seed one call at a time; what happened is then in `into`.
 
     What is followed comes before what the seed decides. With `watching` nothing is stopped: it runs
-    as it comes, and what came from outside is not in the recording.
+    as it comes, and what came from outside is not in the recording. With `redact` that is not, nor
+    are the words of command lines, the environment and output.
     """
     with ExitStack() as stack:
         directory = os.open(into, os.O_RDONLY | os.O_DIRECTORY)
         stack.callback(os.close, directory)
-        facts = _memory(stack, "eitherway-facts", facts_of(launch, into))
+        once = _once(box, watching, redact=redact)
+        facts = _memory(stack, "eitherway-facts", facts_of(launch, into, once))
         stdin = _memory(stack, "eitherway-stdin", launch.stdin)
         words = [str(native(RECORDER if watching else TRACER))]
         words += ["--into", str(directory), "--facts", str(facts)]
@@ -69,6 +73,8 @@ def run(
         if watching is not None:
             words += ["--loader", str(watching.fileno())]
             passed.append(watching.fileno())
+        if redact:
+            words.append("--redact")
         if patience is not None:
             words += ["--patience", str(patience)]
         if seed is not None:
@@ -95,6 +101,16 @@ def run(
         _refuse(started.status, err, into)
     with Recording.open(into) as recording:
         return Ran(Log.read(recording), out, err)
+
+
+def _once(box: Sandbox, watching: Watching | None, *, redact: bool) -> list[Once]:
+    """What stands against doing it again."""
+    against = {
+        Once.NOT_APART: bool(lacking(box)),
+        Once.LOOKED_ON: watching is not None,
+        Once.REDACTED: redact,
+    }
+    return [reason for reason, holds in against.items() if holds]
 
 
 def _memory(stack: ExitStack, name: str, data: bytes) -> int:
