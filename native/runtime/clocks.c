@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-uint32_t ew_current, ew_slot;
+uint32_t ew_slot;
 const uint32_t *ew_clock;
 uint32_t *ew_slot_of;
 static uint32_t *thread_of; // by block of segments

@@ -283,6 +283,7 @@ static inline void ew_accesses_release(void) {
 }
 // A plain access that the program is about to make, told by another way than a hook of its size.
 void ew_access(unsigned op, const void *address, size_t size, const void *pc);
+EW_DATA uintptr_t ew_frames_before_start[];
 EW_DATA uintptr_t *ew_frames; // next free entry of the running thread's shadow stack
 
 // --- tsan_annotations.c: the program has said that races on this memory are expected

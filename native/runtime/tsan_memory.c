@@ -3,11 +3,9 @@
 #include "pairs.h"
 #include "past.h"
 
-int64_t ew_accesses_left = INT64_MIN / 2; // until there is a shadow, no hook looks at it
 int64_t ew_accesses_held;
 // Frames of what runs before the runtime does: resolvers.
-EW_LARGE static uintptr_t before_start[1024];
-uintptr_t *ew_frames = before_start;
+EW_LARGE uintptr_t ew_frames_before_start[1024];
 
 #define LOAD EW_OP_LOAD
 #define STORE EW_OP_STORE

@@ -127,7 +127,7 @@ def test_a_shared_library_leaves_the_runtime_to_the_program(shop: Shop, policy: 
     shop.write("main.c", USES_ADD)
     shop.cc("-fPIC", "-shared", *policy.split(), "add.c", "-o", "libadd.so").ok()
     assert "pthread_create" not in shop.symbols("libadd.so", "-D")
-    assert "__tsan_func_entry" in shop.symbols("libadd.so", "-D", "-u")
+    assert "__tsan_init" in shop.symbols("libadd.so", "-D", "-u")
     found = shop.note("libadd.so")
     assert (found.is_library, found.share) == (True, 1.0)
     assert classify(shop.path / "libadd.so").kind is Kind.LIBRARY

@@ -59,7 +59,11 @@ class Compiler(NamedTuple):
         """What makes it generate code for our runtime. The user's own options come after."""
         header = ("-idirafter", str(native("include/eitherway.h").parent))
         first, *rest = _COMPILE[self.family]  # of clang, behind the first nothing need be used
-        return (first, *header, *rest)
+        return (first, *header, *rest, *self._assembler())
+
+    def _assembler(self) -> tuple[str, ...]:
+        """Where gcc finds an assembler that puts hooks in place of calls; clang has its own."""
+        return ("-B", str(native("assembler/as").parent)) if self.family is Family.GCC else ()
 
     def ask_version(self) -> Child:
         """Starts asking; `version` reads the answer. clang is slow to answer, linking is too."""

@@ -168,7 +168,9 @@ def _interposed(product: Product) -> frozenset[bytes]:
         return frozenset()
     with open(parts().exported, "rb") as file:
         names = file.read().replace(b";", b"").split()
-    return frozenset(name for name in names if not name.startswith((b"__tsan_", b"{", b"}")))
+    return frozenset(
+        name for name in names if not name.startswith((b"__tsan_", b"__eitherway_", b"{", b"}"))
+    )
 
 
 def stamp(linked: Linked, counted: share.Share, compiler: str) -> bool:

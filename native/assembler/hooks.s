@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# What stands in place of a call of a hook. Like the hook in native/runtime/tsan_memory.c it looks
+# whether there is anything to do, and mostly there is not. What a call may change may be changed
+# here too, so nothing has to be kept. hot.S says what lies at __eitherway_hot_1.
+
+# The cells are of four bytes each; `part`: the access is to some of one.
+.macro eitherway_access hook, cells, reads, part
+    movq __eitherway_hot_1@GOTPCREL(%rip), %rcx
+    movq (%rcx), %rsi
+    movq %rdi, %rax
+    subq $1, %rsi
+    js .Leitherway_call\@
+    shlq $20, %rax
+    movl 16(%rcx), %edx
+    shrq $19, %rax
+  .if \part
+    andq $-8, %rax
+  .endif
+    btsq $45, %rax
+    cmpl %edx, (%rax)
+  .if \cells == 2
+    jne .Leitherway_other\@
+    cmpl %edx, 8(%rax)
+  .endif
+    je .Leitherway_passes\@
+.Leitherway_other\@:
+  .if \reads
+    cmpl %edx, 4(%rax)
+    jne .Leitherway_call\@
+    .if \cells == 2
+    cmpl %edx, 12(%rax)
+    jne .Leitherway_call\@
+    .endif
+.Leitherway_passes\@:
+    movq %rsi, (%rcx)
+    jmp .Leitherway_done\@
+  .endif
+.Leitherway_call\@:
+    call \hook
+  .if !\reads
+    jmp .Leitherway_done\@
+.Leitherway_passes\@:
+    movq %rsi, (%rcx)
+  .endif
+.Leitherway_done\@:
+.endm
+
+.macro eitherway_entry
+    movq __eitherway_hot_1@GOTPCREL(%rip), %rcx
+    movq 8(%rcx), %rax
+    movq %rdi, (%rax)
+    addq $8, %rax
+    movq %rax, 8(%rcx)
+.endm
+
+.macro eitherway_exit
+    movq __eitherway_hot_1@GOTPCREL(%rip), %rcx
+    movq 8(%rcx), %rax
+    subq $8, %rax
+    movq %rax, 8(%rcx)
+.endm

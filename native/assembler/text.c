@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text as gcc writes it: a label, a directive or an instruction a line, the operation between
+// two tabs. What does not look so is left as it is, and nothing is concluded from it: every call of
+// a hook may be replaced, or not.
+#include "assembler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- lines
+
+struct line {
+    const char *start;
+    size_t size; // without its end
+};
+
+static bool next_line(struct text text, size_t *at, struct line *line) {
+    if (*at >= text.size)
+        return false;
+    const char *start = text.start + *at, *end = memchr(start, '\n', text.size - *at);
+    *line = (struct line){start, end ? (size_t)(end - start) : text.size - *at};
+    *at += line->size + 1;
+    return true;
+}
+
+static bool starts(struct line line, const char *with) {
+    size_t size = strlen(with);
+    return line.size >= size && memcmp(line.start, with, size) == 0;
+}
+
+static struct line after(struct line line, const char *start) {
+    size_t size = strlen(start);
+    return (struct line){line.start + size, line.size - size};
+}
+
+// --- hooks
+
+#define CALL "\tcall\t"
+#define CALL_OF_HOOK "\tcall\t__tsan_"
+
+static const struct hook {
+    const char *name;
+    const char *macro;
+    bool everywhere; // as short as a call, or nearly
+} hooks[] = {
+    {"func_entry", "eitherway_entry", true},
+    {"func_exit", "eitherway_exit", true},
+    {"read1", "eitherway_access __tsan_read1@PLT, 1, 1, 1", false},
+    {"read2", "eitherway_access __tsan_read2@PLT, 1, 1, 1", false},
+    {"read4", "eitherway_access __tsan_read4@PLT, 1, 1, 0", false},
+    {"read8", "eitherway_access __tsan_read8@PLT, 2, 1, 0", false},
+    {"write1", "eitherway_access __tsan_write1@PLT, 1, 0, 1", false},
+    {"write2", "eitherway_access __tsan_write2@PLT, 1, 0, 1", false},
+    {"write4", "eitherway_access __tsan_write4@PLT, 1, 0, 0", false},
+    {"write8", "eitherway_access __tsan_write8@PLT, 2, 0, 0", false},
+};
+
+static const struct hook *hook_of(struct line line) {
+    if (!starts(line, CALL_OF_HOOK))
+        return NULL;
+    struct line name = after(line, CALL_OF_HOOK);
+    for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
+        if (!starts(name, hooks[i].name))
+            continue;
+        struct line rest = after(name, hooks[i].name);
+        if (rest.size == 0 || (rest.size == 4 && starts(rest, "@PLT")))
+            return &hooks[i];
+    }
+    return NULL;
+}
+
+// --- labels
+
+struct label {
+    struct line name;
+    uint32_t block; // that begins there
+};
+struct labels {
+    struct label *entries; // at most half of them are taken
+    size_t mask;
+};
+
+// Where it is, or would be.
+static struct label *label_of(const struct labels *labels, struct line name) {
+    uint64_t hash = 14695981039346656037u;
+    for (size_t i = 0; i < name.size; i++)
+        hash = (hash ^ (unsigned char)name.start[i]) * 1099511628211u;
+    for (hash ^= hash >> 32;; hash++) {
+        struct label *label = &labels->entries[hash & labels->mask];
+        if (!label->name.start || (label->name.size == name.size &&
+                                   memcmp(label->name.start, name.start, name.size) == 0))
+            return label;
+    }
+}
+
+// --- blocks
+
+static bool is_label(struct line line, struct line *name) {
+    *name = (struct line){line.start, line.size - 1};
+    return line.size > 3 && starts(line, ".L") && line.start[line.size - 1] == ':';
+}
+
+static bool is_jump(struct line line, struct line *to) {
+    const char *tab = starts(line, "\tj") ? memchr(line.start + 1, '\t', line.size - 1) : NULL;
+    if (tab)
+        *to = (struct line){tab + 1, line.size - (size_t)(tab + 1 - line.start)};
+    return tab;
+}
+
+static bool goes_on(struct line line) { // behind it
+    return !starts(line, "\tjmp\t") && !starts(line, "\tret") && !starts(line, "\tnotrack jmp\t");
+}
+
+// Whether another block begins behind it. A label is the end of the block before, where it does no
+// harm.
+static bool ends_block(struct line line) {
+    struct line name;
+    return is_label(line, &name) || is_jump(line, &name) || !goes_on(line);
+}
+
+static uint32_t count_blocks(struct text text) {
+    struct line line;
+    uint32_t count = 1;
+    for (size_t at = 0; next_line(text, &at, &line);)
+        count += ends_block(line);
+    return count;
+}
+
+static void look_at(struct line line, struct block *block, uint32_t number,
+                    const struct labels *labels, struct line *jump) {
+    struct line name;
+    if (starts(line, CALL_OF_HOOK))
+        block->hooks++;
+    else if (starts(line, CALL))
+        block->calls = true;
+    else if (is_label(line, &name))
+        *label_of(labels, name) = (struct label){name, number + 1};
+    else if (is_jump(line, &name))
+        *jump = name;
+    block->next[0] = goes_on(line) ? number + 1 : NO_BLOCK;
+}
+
+static void link_blocks(struct text text, struct block *blocks, struct line *jumps,
+                        const struct labels *labels, uint32_t count) {
+    struct line line;
+    uint32_t number = 0;
+    for (size_t at = 0; next_line(text, &at, &line); number += ends_block(line))
+        look_at(line, &blocks[number], number, labels, &jumps[number]);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct label *to = jumps[i].start ? label_of(labels, jumps[i]) : NULL;
+        blocks[i].next[1] = to && to->name.start ? to->block : NO_BLOCK;
+    }
+    blocks[count - 1].next[0] = NO_BLOCK;
+}
+
+// The blocks with those in loops marked; NULL: there is no memory for them.
+static struct block *blocks_of(struct text text) {
+    uint32_t count = count_blocks(text);
+    struct labels labels = {.mask = 15};
+    while (labels.mask < 2ul * count)
+        labels.mask = labels.mask << 1 | 1;
+    labels.entries = calloc(labels.mask + 1, sizeof *labels.entries);
+    struct line *jumps = calloc(count, sizeof *jumps);
+    struct block *blocks = calloc(count, sizeof *blocks);
+    bool enough = labels.entries && jumps && blocks;
+    if (enough)
+        link_blocks(text, blocks, jumps, &labels, count);
+    enough = enough && find_loops(blocks, count);
+    free(labels.entries);
+    free(jumps);
+    if (!enough)
+        free(blocks);
+    return enough ? blocks : NULL;
+}
+
+// --- the text
+
+// Its macros are written in gcc's usual syntax.
+static bool may_change(struct text text) {
+    return memmem(text.start, text.size, CALL_OF_HOOK, strlen(CALL_OF_HOOK)) &&
+           !memmem(text.start, text.size, ".intel_syntax", strlen(".intel_syntax"));
+}
+
+static void write_changed(struct text text, const struct block *blocks, FILE *to) {
+    struct line line;
+    uint32_t number = 0;
+    for (size_t at = 0; next_line(text, &at, &line); number += ends_block(line)) {
+        const struct hook *hook = hook_of(line);
+        if (hook && (hook->everywhere || blocks[number].hot))
+            fprintf(to, "\t%s\n", hook->macro);
+        else
+            fwrite(line.start, 1, line.size, to), fputc('\n', to);
+    }
+}
+
+struct text with_hooks(struct text compiled) {
+    struct text changed = {NULL, 0};
+    struct block *blocks = may_change(compiled) ? blocks_of(compiled) : NULL;
+    FILE *to = blocks ? open_memstream(&changed.start, &changed.size) : NULL;
+    if (to)
+        write_changed(compiled, blocks, to);
+    bool done = to && fclose(to) == 0;
+    free(blocks);
+    return done ? changed : (struct text){NULL, 0};
+}

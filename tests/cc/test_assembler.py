@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hooks that stand in place of calls: where they do, that they mean the same, and what is left."""
+
+import os
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.cc.harness import Shop
+
+from eitherway.installed import native
+from eitherway.worlds.threads.cc.compiler import C, find
+from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.run import run
+
+SOURCES = Path(__file__).parents[2] / "native" / "assembler"
+HOT = "__eitherway_hot_1"
+LOOP = """long sum(const long *a, int n) {
+    long s = 0;
+    while (n--) s += a[n];
+    return s;
+}
+"""
+STRAIGHT = "long x, y;\nvoid move(void) { x = y; }\n"
+CALLS = "void f(void);\nvoid each(int *a, int n) { while (n--) { a[n]++; f(); } }\n"
+
+# Threads that touch memory of every size in loops, with and without a lock.
+PROGRAM = r"""
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct { char c[64]; short s[64]; int i[64]; long l[64]; } shared, locked;
+static void add(volatile char *c, volatile short *s, volatile int *i, volatile long *l, int n) {
+    for (int k = 0; k < n; k++) { c[k] += k; s[k] += c[k]; i[k] += s[k]; l[k] += i[k]; }
+}
+static long total(const long *l, const char *c, int n) {
+    long sum = 0;
+    for (int k = 0; k < n; k++) sum += l[k] * c[k];
+    return sum;
+}
+static void *work(void *unused) {
+    for (int round = 0; round < 3; round++) {
+        add(shared.c, shared.s, shared.i, shared.l, 64);
+        pthread_mutex_lock(&lock);
+        add(locked.c, locked.s, locked.i, locked.l, 64);
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], 0);
+    printf("%ld %ld\n", total(shared.l, shared.c, 64), total(locked.l, locked.c, 64));
+    return 0;
+}
+"""
+
+
+def hooks_called(shop: Shop, name: str) -> list[str]:
+    code = shop.run("objdump", "-dr", name).ok().output
+    return sorted(re.findall(r"R_X86_64_PL?T?\w*32\s+__tsan_(\w+)", code))
+
+
+@pytest.mark.parametrize("options", [(), ("-fPIC",), ("-fno-pic",), ("-pipe",), ("-g",)])
+def test_a_small_loop_looks_before_it_calls(gcc: Shop, options: tuple[str, ...]) -> None:
+    gcc.write("a.c", LOOP)
+    gcc.cc("-O2", *options, "-c", "a.c").ok()
+    assert HOT in gcc.symbols("a.o", "-u")
+    code = gcc.run("objdump", "-d", "a.o").ok().output
+    assert re.search(r"cmp +%edx,.*\n(.*\n){1,6}.*call", code), code
+
+
+@pytest.mark.parametrize("text", [STRAIGHT, CALLS])
+def test_elsewhere_an_access_is_a_call(gcc: Shop, text: str) -> None:
+    gcc.write("a.c", text)
+    gcc.cc("-O2", "-c", "a.c").ok()
+    code = gcc.run("objdump", "-d", "a.o").ok().output
+    assert "cmp    %edx" not in code
+    assert {"read8", "write8"} <= set(hooks_called(gcc, "a.o")) or "write4" in hooks_called(
+        gcc, "a.o"
+    )
+
+
+def test_a_pipe_makes_no_difference(gcc: Shop) -> None:
+    gcc.write("a.c", PROGRAM)
+    gcc.cc("-O2", "-g", "-c", "a.c", "-o", "file.o").ok()
+    gcc.cc("-O2", "-g", "-c", "a.c", "-o", "pipe.o", "-pipe").ok()
+    assert (gcc.path / "file.o").read_bytes() == (gcc.path / "pipe.o").read_bytes()
+
+
+def test_the_other_syntax_keeps_its_calls(gcc: Shop) -> None:
+    gcc.write("a.c", LOOP)
+    gcc.cc("-O2", "-masm=intel", "-c", "a.c").ok()
+    assert HOT not in gcc.symbols("a.o", "-u")
+    assert "read8" in hooks_called(gcc, "a.o")
+
+
+def test_what_was_written_by_hand_is_left_alone(gcc: Shop) -> None:
+    gcc.write("a.s", ".macro call to\ncallq \\to\n.endm\n.globl f\nf: call __tsan_read8\nret\n")
+    gcc.cc("-c", "a.s", "-o", "ours.o").ok()
+    gcc.plain("-c", "a.s", "-o", "plain.o").ok()
+    assert (gcc.path / "ours.o").read_bytes() == (gcc.path / "plain.o").read_bytes()
+
+
+@pytest.mark.parametrize("options", [(), ("-pipe",)])
+def test_a_mistake_is_told_as_ever(gcc: Shop, options: tuple[str, ...]) -> None:
+    gcc.write("a.c", LOOP + 'void g(void) {\n    __asm__("nosuch %rax");\n}\n')
+    ours = gcc.cc("-O2", *options, "-c", "a.c")
+    theirs = gcc.plain("-O2", *options, "-c", "a.c")
+    assert ours.status == theirs.status == 1
+    assert ours.errors == theirs.errors
+
+
+def test_code_for_a_library(gcc: Shop) -> None:
+    gcc.write("a.c", LOOP)
+    gcc.write(
+        "main.c",
+        "long sum(const long *, int);\nint main(void) { long a[9] = {7}; return sum(a, 9); }\n",
+    )
+    gcc.cc("-O2", "-fPIC", "-shared", "a.c", "-o", "liba.so").ok()
+    gcc.cc("-O2", "main.c", "-o", "main", "-L.", "-la", "-Wl,-rpath,$ORIGIN").ok()
+    assert HOT in gcc.symbols("liba.so", "-u", "-D")
+    assert gcc.run("./main").status == 7
+
+
+def test_schedules_and_findings_are_the_same_with_calls(gcc: Shop) -> None:
+    """A step is a step: what was recorded of one build means the same in the other."""
+    gcc.write("a.c", PROGRAM)
+    flags = list(find(C, {**os.environ, "EITHERWAY_CC": "gcc"}).compile_flags)
+    at = flags.index("-B")
+    gcc.plain(*flags[:at], *flags[at + 2 :], "-O2", "-c", "a.c", "-o", "called.o").ok()
+    gcc.cc("-O2", "-c", "a.c", "-o", "inline.o").ok()
+    assert len(hooks_called(gcc, "called.o")) > 16
+    assert HOT not in gcc.symbols("called.o", "-u")
+    assert HOT in gcc.symbols("inline.o", "-u")
+    for name in ("called", "inline"):
+        gcc.cc(f"{name}.o", "-o", name).ok()
+    for seed in range(12):
+        both = [
+            run(Launch.here([str(gcc.path / name)]), seed=seed, detect=seed % 3 > 0)
+            for name in ("called", "inline")
+        ]
+        steps, out, found = zip(
+            *((each.schedule.steps, each.out, len(each.found.rows)) for each in both), strict=True
+        )
+        assert steps[0] == steps[1] > 3 * 3 * 2 * 64 * 8
+        assert out[0] == out[1]
+        assert found[0] == found[1]
+        assert (found[0] > 0) == (seed % 3 > 0)
+
+
+# --- the program by itself
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ours, built with sanitizers, and in place of the real one a program that shows its input."""
+    folder = tmp_path_factory.mktemp("assembler")
+    sanitize = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-D_GNU_SOURCE"]
+    (folder / "ours").mkdir()
+    program = folder / "ours" / "as"
+    subprocess.run(["gcc", *sanitize, *SOURCES.glob("*.c"), "-o", program], check=True)
+    shutil.copy(SOURCES / "hooks.s", program.parent)
+    real = folder / "real" / "as"
+    real.parent.mkdir()
+    real.write_text('#!/bin/sh\nfor last; do :; done\nexec cat "$last"\n')
+    real.chmod(0o755)
+    return program
+
+
+def passed_on(checked: Path, text: bytes, *words: str) -> bytes:
+    variables = {"COMPILER_PATH": f"{checked.parent}:{checked.parents[1] / 'real'}"}
+    environment = {**os.environ, **variables, "ASAN_OPTIONS": "detect_leaks=0"}
+    command = [str(checked), *words]
+    return subprocess.run(
+        command, input=text, capture_output=True, env=environment, check=True
+    ).stdout
+
+
+LINES = [
+    *("\tcall\t__tsan_read4@PLT", "\tcall\t__tsan_write8", "\tcall\t__tsan_func_exit@PLT"),
+    *("\tcall\t__tsan_read16@PLT", "\tcall\t__tsan_read4@PLTx", "\tcall\tf@PLT", "\tcall\t*%rax"),
+    *(
+        "\tjne\t.L%d",
+        "\tjmp\t.L%d",
+        "\tjmp\t*%%rax",
+        "\tnotrack jmp\t*%%rax",
+        "\tret",
+        "\tj",
+        "\tj\t",
+    ),
+    *(
+        ".L%d:",
+        "f%d:",
+        "\tmovl\t$1, %%eax",
+        "",
+        "\t",
+        "# words",
+        "\t.loc 1 %d 3",
+        ".L:",
+        ":",
+        "\0\xff",
+    ),
+]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_nothing_but_calls_of_hooks_is_replaced(checked: Path, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    lines = [
+        line % chance.randrange(8) if "%d" in line else line.replace("%%", "%")
+        for line in chance.choices(LINES, k=chance.randrange(60))
+    ]
+    text = "\n".join(lines).encode("latin-1") + chance.choice([b"", b"\n"])
+    given = passed_on(checked, text).rstrip(b"\n").split(b"\n")
+    wanted = text.rstrip(b"\n").split(b"\n")
+    assert len(given) == len(wanted)
+    for one, other in zip(given, wanted, strict=True):
+        hook = re.match(rb"\teitherway_(?:access __tsan_)?(\w+)", one)
+        assert one == other or (hook and other.startswith(b"\tcall\t__tsan_")), (one, other)
+        assert not hook or hook[1] in other
+
+
+def test_a_loop_deep_inside_others_is_found(checked: Path) -> None:
+    depth = 40
+    heads = "".join(f".L{n}:\n\tcall\tf\n" for n in range(depth))
+    tails = "".join(f"\tjne\t.L{n}\n" for n in reversed(range(depth)))
+    inner = ".Lin:\n\tcall\t__tsan_read4@PLT\n\tjne\t.Lin\n"
+    text = f"{heads}\tcall\t__tsan_write4@PLT\n{inner}{tails}\tret\n".encode()
+    given = passed_on(checked, text)
+    assert given.count(b"eitherway_access") == 1
+    assert b"\tcall\t__tsan_write4@PLT" in given
+
+
+def test_a_large_loop_keeps_its_calls(checked: Path) -> None:
+    for hooks, replaced in ((8, 8), (9, 0)):
+        body = "\tcall\t__tsan_read8@PLT\n" * hooks
+        given = passed_on(checked, f".L1:\n{body}\tjne\t.L1\n\tret\n".encode())
+        assert given.count(b"eitherway_access") == replaced
+
+
+def test_a_text_of_a_million_blocks(checked: Path) -> None:
+    """Its cost grows with its size, and nothing is kept on the stack."""
+    lines = (f".L{n}:\n\tjne\t.L{n + 1}\n" for n in range(100_000))
+    text = "\tcall\t__tsan_read8@PLT\n" + "".join(lines) + ".L100000:\n\tjmp\t.L0\n"
+    assert passed_on(checked, text.encode()).count(b"eitherway_access") == 0
+
+
+@pytest.mark.parametrize(
+    "words", [("a.s", "b.s"), ("a.o",), ("nosuch.s",), ("-o", "x", "folder.s"), ("--version",)]
+)
+def test_what_is_no_call_of_gcc_goes_on_as_it_is(
+    checked: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    echo = tmp_path / "as"
+    echo.write_text('#!/bin/sh\necho "$@"\n')
+    echo.chmod(0o755)
+    (tmp_path / "folder.s").mkdir()
+    environment = {"COMPILER_PATH": "", "PATH": f"{checked.parent}:{tmp_path}:{os.environ['PATH']}"}
+    given = subprocess.run(
+        [checked, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    wanted = " ".join(words)
+    assert given.stdout.strip() in (wanted, f"{wanted} /dev/stdin")
+
+
+def test_without_an_assembler(checked: Path) -> None:
+    ended = subprocess.run(
+        [checked, "-o", "x"],
+        env={"PATH": "/nosuch", "ASAN_OPTIONS": "detect_leaks=0"},
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert ended.returncode == 127
+    assert b"no assembler" in ended.stderr
+
+
+def test_it_is_installed() -> None:
+    assert os.access(native("assembler/as"), os.X_OK)
+    assert native("assembler/hooks.s").parent == native("assembler/as").parent
