@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from eitherway.closing import Closing
@@ -29,7 +30,7 @@ class Sandbox(Closing):
     the others is in `isolation`. `devices` are paths in /dev to have inside too. `work` are
     directories the commands will write in: where only the caller's own ids can be mapped, those
     that lie in directories of other owners must be named, unless they are the current directory,
-    HOME or TMPDIR.
+    HOME or TMPDIR. `unlimited` says why a limit of processes that was wanted is not asked for.
     """
 
     def __init__(
@@ -39,7 +40,9 @@ class Sandbox(Closing):
         require: Iterable[Kind] = ALL,
         devices: Sequence[str] = (),
         work: Sequence[str] = (),
+        unlimited: str = "",
     ) -> None:
+        self._unlimited = unlimited
         self._program = str(native(_PROGRAM))
         self._limits = limits.options()
         options = [*self._limits]
@@ -60,7 +63,7 @@ class Sandbox(Closing):
     @property
     def isolation(self) -> Isolation:
         """What is in force."""
-        return self._report.isolation
+        return replace(self._report.isolation, unlimited=self._unlimited)
 
     @property
     def layers(self) -> tuple[Layer, ...]:

@@ -13,10 +13,11 @@ PROCESSES = 1024  # threads do not count: all of a process run on one
 def confined(
     *, require: Iterable[Kind] = (), work: Sequence[str] = (), disk: int | None = None
 ) -> Sandbox:
-    """With a limit to its processes, where this machine can keep one (docs/isolation.md)."""
+    """With a limit to its processes; where this machine keeps none, its isolation says so."""
     required = tuple(require)
     try:
         limits = Limits(processes=PROCESSES, disk=disk)
         return Sandbox(limits=limits, require=required, work=work)
-    except Unavailable:  # of this limit, or of what is required: then it is raised again
-        return Sandbox(limits=Limits(disk=disk), require=required, work=work)
+    except Unavailable as problem:  # of this limit, or of what is required: then it comes again
+        why, limits = problem.message, Limits(disk=disk)
+        return Sandbox(limits=limits, require=required, work=work, unlimited=why)

@@ -50,6 +50,7 @@ class Isolation:
     processes: InForce
     privileges: InForce
     read_only: int  # places that could only be shown
+    unlimited: str = ""  # why processes are not limited, where they should be
 
     def of(self, kind: Kind) -> InForce:
         """What is in force for one kind."""
@@ -63,7 +64,9 @@ class Isolation:
 
     def __str__(self) -> str:
         """In the words that stand in a finding."""
-        return ", ".join(f"{kind}: {self.of(kind).way}" for kind in Kind)
+        words = [f"{kind}: {self.of(kind).way}" for kind in Kind]
+        words += ["number of processes: not limited"] if self.unlimited else []
+        return ", ".join(words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,11 +113,9 @@ def parse(line: bytes) -> Report:
         )
     if "error" in document:
         raise Unavailable(str(document["error"]), fix="eitherway doctor --all")
+    kinds: dict[str, Any] = {kind.value: _in_force(document[kind.value]) for kind in Kind}
     return Report(
-        isolation=Isolation(
-            **{kind.value: _in_force(document[kind.value]) for kind in Kind},
-            read_only=document["read_only"],
-        ),
+        isolation=Isolation(**kinds, read_only=document["read_only"]),
         init=document["init"],
         namespaces=document["namespaces"],
         scratch=document["scratch"],
