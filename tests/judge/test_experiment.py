@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which branches an experiment runs, and when it has enough."""
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Collection
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from threading import Event
+from threading import Barrier, Event
 
 import pytest
 
+from eitherway.judge import experiment
 from eitherway.judge.experiment import Verdict, judge, judge_among, worst
 from eitherway.model.outcome import Ending, Forced, Outcome
 from eitherway.model.words import Arm, Class
@@ -113,23 +115,40 @@ def test_several_are_under_way_and_taken_in_their_order() -> None:
     assert begun == set(range(6))  # none behind those that were under way when it was decided
 
 
-def test_what_was_begun_when_it_is_decided_is_over_before_anything_else() -> None:
-    going, decided, over = Event(), Event(), Event()
+def test_what_was_begun_when_it_is_decided_is_over_before_anything_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The others end only when they are waited for."""
+    begun, waited_for, over = Barrier(3), Event(), Event()
 
     def branch(arm: Arm, continuation: int) -> Outcome:
         if continuation == 0:
-            going.wait()
-            decided.set()
             return CRASH if arm is Arm.FLIP else WELL
-        going.set()
-        decided.wait()
+        begun.wait()
+        waited_for.wait()
         over.set()
         return WELL
 
+    def begin(arm: Arm, continuation: int) -> Future[Outcome]:
+        future = pool.submit(branch, arm, continuation)
+        if (arm, continuation) == (Arm.CONTROL, 1):
+            begun.wait()  # both are under way: none of them can be given up
+        return future
+
+    def waiting(futures: Collection[Future[Outcome]]) -> object:
+        assert len(futures) == 2
+        assert not over.is_set()
+        waited_for.set()
+        return wait(futures)
+
+    monkeypatch.setattr(experiment, "wait", waiting)
     with ThreadPoolExecutor(4) as pool:
-        verdict = judge_among(lambda *asked: pool.submit(branch, *asked), 2, at_once=2)
-        assert verdict.klass is Class.SPEC_VIOLATED
-        assert over.is_set()
+        try:
+            verdict = judge_among(begin, 2, at_once=2)
+            assert over.is_set()
+        finally:
+            waited_for.set()
+    assert verdict.klass is Class.SPEC_VIOLATED
 
 
 def test_what_was_not_begun_when_it_is_decided_is_given_up() -> None:
