@@ -67,7 +67,7 @@ enum ew_message_number {
   EW_MESSAGE_READY = 2, /* From the target's end: everything is set up, the program may run. No payload. */
   EW_MESSAGE_ERROR = 3, /* This end cannot go on; text for a person follows (UTF-8). The sender closes. */
   EW_MESSAGE_STOP = 4, /* To the target's end: finish the recording and end. No payload. */
-  EW_MESSAGE_RUN = 256, /* To a runtime that serves: fork and run the program once. With it come the descriptors for standard input, output and error, then that of the family, then, for a replay, of the one to follow, then, for a trace, of the directory that takes it. Options follow, as in EITHERWAY_OPTIONS. */
+  EW_MESSAGE_RUN = 256, /* To a runtime that serves: fork and run the program once. With it come the descriptors for standard input, output and error, then that of the family, then, for a replay, of the one to follow, then, for a trace, of the directory that takes it. Options follow, as in EITHERWAY_OPTIONS. A run that is to stand still serves from then on, until `stop`: it says `hello` in its turn, and forks itself for each such message, with which no descriptors come. */
   EW_MESSAGE_STARTED = 257, /* The run has begun. */
   EW_MESSAGE_ENDED = 258, /* The run is over and its process is gone. */
   EW_MESSAGE_SURVEY = 259, /* To a runtime that serves: run the program for each of several seeds in a row, and keep of each run only one row. Descriptors as for a run that is no replay, then that of memory for the rows. Options follow; the seed among them is the first. */
@@ -696,7 +696,7 @@ struct ew_guide_head {
   uint32_t noted; /* Of decisions. [words of 4 bytes] */
   uint32_t found; /* Places that were found; more than fit, when some were left out. */
   uint32_t seen; /* Threads that were seen; more than fit, when some were left out. */
-  uint32_t end; /* Of a run whose choices are given: 1 when it was cut off, 2 when a choice could not be taken. Of a branch: 3 when it asked for what the recording does not have. */
+  uint32_t end; /* Of a run whose choices are given: 1 when it was cut off, 2 when a choice could not be taken. Of a branch: 3 when it asked for what the recording does not have, 4 when it had many times as many steps as the recording. */
   uint64_t asked; /* Decision points at which more than one thread could go on, but for those at a plain access that only comes now and then. */
   uint64_t uncovered; /* Times that memory turned out to be shared which another thread had touched without a decision point before it. */
   uint32_t looks; /* Times that the program looked at a clock. */
@@ -824,7 +824,7 @@ _Static_assert(offsetof(struct ew_survey_row, stopped) == 60, "survey_row.stoppe
 
 /* What to run; the options follow. */
 struct ew_control_run {
-  uint32_t descriptors; /* How many came with the message: 4 or 5. */
+  uint32_t descriptors; /* How many came with the message: 4 to 6, or none. */
   uint32_t length; /* Length of the options. [bytes] */
 };
 _Static_assert(sizeof(struct ew_control_run) == 8, "control_run");

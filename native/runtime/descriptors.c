@@ -13,8 +13,8 @@ struct target {
     uint32_t channel; // the same for both ends
 };
 
-static struct target outputs[2]; // where descriptors 1 and 2 led at the start
-static struct target *made;      // pipes and socket pairs that the program made
+static struct target standard[3]; // where descriptors 0, 1 and 2 led at the start
+static struct target *made;       // pipes and socket pairs that the program made
 static uint32_t made_count, made_room;
 static uint32_t made_shared; // so many of them, the oldest, others have too
 static uint32_t last_channel;
@@ -40,9 +40,9 @@ void ew_descriptors_prepare(void) {
 
 void ew_descriptors_begin(void) {
     struct stat status;
-    for (int i = 0; i < 2; i++)
-        if (target_of(1 + i, &status))
-            outputs[i] = (struct target){status.st_dev, status.st_ino, false, 0};
+    for (int i = 0; i < 3; i++)
+        if (target_of(i, &status))
+            standard[i] = (struct target){status.st_dev, status.st_ino, false, 0};
 }
 
 void ew_descriptors_shared(void) {
@@ -66,7 +66,11 @@ bool ew_descriptors_are_shared(void) {
 }
 
 bool ew_is_output(const struct stat *status) {
-    return is_same(&outputs[0], status) || is_same(&outputs[1], status);
+    return is_same(&standard[1], status) || is_same(&standard[2], status);
+}
+
+bool ew_is_standard(const struct stat *status) {
+    return is_same(&standard[0], status) || ew_is_output(status);
 }
 
 #define REMEMBERED 4096 // shared ones: a server that makes one for each request has used the oldest

@@ -4,8 +4,8 @@
 // must not stand on stacks.
 #include "fingerprint.h"
 #include "hashes.h"
+#include "maps.h"
 #include "own_memory.h"
-#include "shadow.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -77,7 +77,9 @@ static void add_page(uintptr_t page) {
 #define AT_ONCE 512
 #define IS_THERE (3ul << 62)
 
-static void add_mapping(uintptr_t from, uintptr_t to, int pagemap) {
+static int pagemap;
+
+static void add_mapping(uintptr_t from, uintptr_t to) {
     EW_LARGE static uint64_t entries[AT_ONCE];
     while (from < to && all.pages < PAGES_MAX) {
         size_t count = (to - from) / PAGE < AT_ONCE ? (to - from) / PAGE : AT_ONCE;
@@ -92,61 +94,18 @@ static void add_mapping(uintptr_t from, uintptr_t to, int pagemap) {
     }
 }
 
-static bool is_ours(uintptr_t address) {
-    return (address >= 1ul << 40 && address < 1ul << 41) ||
-           (address >= 1ul << 44 && address < EW_SHADOW_BASE + EW_SHADOW_SIZE);
-}
-
 // What lies below the first thread's stack pointer is as far as its mapping goes.
-static void take_mapping(uintptr_t from, uintptr_t to, const char *access, int pagemap) {
+static void take_mapping(uintptr_t from, uintptr_t to, const char *access) {
     uintptr_t stack = (uintptr_t)all.first_stack;
-    if (access[1] != 'w' || access[0] != 'r' || is_ours(from))
+    if (access[1] != 'w' || access[0] != 'r')
         return;
     all.unknown |= access[3] == 's';
-    add_mapping(stack >= from && stack < to ? stack & ~(PAGE - 1) : from, to, pagemap);
-}
-
-// --- /proc/self/maps: FROM-TO rwxp ...
-
-static const char *hexadecimal(const char *at, uintptr_t *value) {
-    for (*value = 0; (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'f'); at++)
-        *value = *value << 4 | (uintptr_t)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
-    return at;
-}
-
-static void take_line(const char *line, int pagemap) {
-    uintptr_t from, to;
-    const char *at = hexadecimal(line, &from);
-    at = hexadecimal(at + (*at == '-'), &to);
-    take_mapping(from, to, at + 1, pagemap);
-}
-
-#define LINE 512 // of which only the beginning counts
-static void take_lines(int maps, int pagemap) {
-    EW_LARGE static char text[PAGE], line[LINE];
-    size_t length = 0;
-    long got;
-    while ((got = raw3(SYS_read, maps, (long)text, sizeof text)) > 0)
-        for (long i = 0; i < got; i++) {
-            if (text[i] != '\n') {
-                line[length < LINE - 1 ? length++ : length] = text[i];
-                continue;
-            }
-            line[length] = 0;
-            take_line(line, pagemap);
-            length = 0;
-        }
-    all.unknown |= got < 0;
+    add_mapping(stack >= from && stack < to ? stack & ~(PAGE - 1) : from, to);
 }
 
 static void add_memory(void) {
-    long maps = raw3(SYS_open, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-    long pagemap = raw3(SYS_open, (long)"/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
-    if (maps < 0 || pagemap < 0)
-        all.unknown = true;
-    else
-        take_lines((int)maps, (int)pagemap);
-    raw1(SYS_close, maps);
+    pagemap = (int)raw3(SYS_open, (long)"/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+    all.unknown |= pagemap < 0 || !ew_maps_each(take_mapping);
     raw1(SYS_close, pagemap);
 }
 

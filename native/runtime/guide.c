@@ -15,7 +15,7 @@ static uint32_t *prefix, *noted;
 static bool leading;
 static uint32_t taken, decided;
 
-enum { CUT_OFF = 1, REFUSED, BEYOND };
+enum { CUT_OFF = 1, REFUSED, BEYOND, TOO_LONG };
 
 static uint64_t size_of(const struct ew_guide_head *of) {
     return sizeof *of + 2ul * of->places_room * sizeof *given +
@@ -200,4 +200,8 @@ _Noreturn void ew_guide_refuse(void) {
 
 _Noreturn void ew_guide_beyond(void) {
     end(BEYOND, "the branch asks for what the recording does not have");
+}
+
+_Noreturn void ew_guide_too_long(void) {
+    end(TOO_LONG, "the branch goes on for much longer than the run that it is of");
 }

@@ -35,8 +35,9 @@ bool ew_guide_choice(uint32_t *choice);
 const uint32_t *ew_guide_choices(uint32_t *count); // all of them
 // A decision that was taken. The run ends here when it has come to the limit.
 void ew_guide_note(const struct ew_guide_decision *decision, const uint32_t *threads);
-_Noreturn void ew_guide_refuse(void); // a choice that is given cannot be taken
-_Noreturn void ew_guide_beyond(void); // a branch goes where the recording does not lead
+_Noreturn void ew_guide_refuse(void);   // a choice that is given cannot be taken
+_Noreturn void ew_guide_beyond(void);   // a branch goes where the recording does not lead
+_Noreturn void ew_guide_too_long(void); // a branch has had all the steps that it may have
 
 // What became of the two accesses of a branch.
 enum ew_pair_end {

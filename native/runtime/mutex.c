@@ -26,10 +26,16 @@ static bool is_destroyed(const struct ew_mutex *mutex) {
 
 // Of a mutex that other processes have too, the owner is known by the number of its process too; of
 // a robust one as well, for a forked child does not own what its parent does.
+bool ew_mutexes_name_processes;
+
+static EW_COLD uint64_t name_process(void) {
+    ew_mutexes_name_processes = true;
+    return (uint64_t)raw1(SYS_getpid, 0) << 32;
+}
+
 static uint64_t my_name(const struct ew_mutex *mutex) {
     bool of_process = UNLIKELY(mutex->kind & (EW_SHARED | ROBUST));
-    uint64_t process = of_process ? (uint64_t)raw1(SYS_getpid, 0) : 0;
-    return process << 32 | (ew_self->id + 1);
+    return (of_process ? name_process() : 0) | (ew_self->id + 1);
 }
 
 static bool is_mine(const struct ew_mutex *mutex) {

@@ -20,6 +20,8 @@ _Static_assert(sizeof(struct ew_mutex) <= sizeof(pthread_mutex_t), "does not fit
 _Static_assert(offsetof(struct ew_mutex, kind) == offsetof(pthread_mutex_t, __data.__kind),
                "glibc's initialisers would miss it");
 
+EW_DATA bool ew_mutexes_name_processes; // as owners: some did, so far
+
 #define EW_NOT_A_TIME INT64_MIN // a deadline that is wrong only if there is need to wait
 
 // Each returns what the pthread function of that name returns. `pc` is the caller's place.

@@ -47,6 +47,14 @@ void ew_pids_forked(void) {
     ew_pids_begin();
 }
 
+void ew_pids_copied(void) {
+    pid_t now = (pid_t)raw1(SYS_getpid, 0);
+    for (uint32_t i = 0; i < count; i++)
+        if (pairs[i].told == own)
+            pairs[i].real = now;
+    ew_family_numbers(own, now);
+}
+
 EW_EXPORT pid_t getpid(void) {
     return own ? own : (pid_t)raw1(SYS_getpid, 0);
 }

@@ -8,6 +8,7 @@
 // The run begins: its own number and its parent's are recorded.
 void ew_pids_begin(void);
 void ew_pids_forked(void); // another process now
+void ew_pids_copied(void); // a copy that is told what the first was told
 
 // A child was made: what the program is told its number is. Errors pass through.
 pid_t ew_pid_made(pid_t child);

@@ -3,7 +3,11 @@
 //
 // It stands before the first constructor, so a run sees everything from its beginning. The fork is
 // the bare system call: libc does not know of it, and its threads' control blocks stay as they are.
+//
+// A run may become such a server itself, where it stands: see ew_serve_here. Whoever has forked it
+// waits meanwhile, so that one of them at a time listens to the socket.
 #include "server.h"
+#include "copies.h"
 #include "crc32.h"
 #include "descendants.h"
 #include "family.h"
@@ -27,14 +31,19 @@
 #define ABOVE_THE_PROGRAM 700         // where no program looks for its own descriptors
 #define PLACE_OF_ROWS 0x14000000000ul // see family.c
 
-static int control;
-static uint32_t sent;
+static int control = -1;
+static struct {
+    uint32_t sent; // messages, by all that serve on this socket
+    uint32_t told; // the process that was last said to have started
+} *shared;
+static struct ew_options *options; // of the run
+static bool stands;                // this is a run that serves
 
 static void send_message(uint16_t type, const void *payload, uint32_t length) {
     struct ew_control_header header = {.magic = EW_CONTROL_MAGIC,
                                        .version = EW_CONTROL_VERSION,
                                        .type = type,
-                                       .sequence = sent++,
+                                       .sequence = shared->sent++,
                                        .length = length};
     struct iovec parts[] = {{&header, sizeof header}, {(void *)payload, length}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = payload ? 2 : 1};
@@ -91,7 +100,8 @@ static void await_run(uint32_t length, struct request *request) {
         ew_bug("the control socket sends half a message");
     receive(&run, sizeof run, request);
     receive_options(length - (uint32_t)sizeof run, request);
-    if (request->descriptor_count < 4 || request->descriptor_count != run.descriptors)
+    bool enough = stands ? !request->descriptor_count : request->descriptor_count >= 4;
+    if (!enough || request->descriptor_count != run.descriptors)
         ew_bug("a run came without its descriptors");
     request->count = 0;
 }
@@ -130,15 +140,27 @@ static void close_all(const struct request *request) {
         raw1(SYS_close, request->descriptors[i]);
 }
 
-static void become(const struct request *request, struct ew_options *options) {
-    static char guide[EW_FAMILY_PATH];
-    raw1(SYS_close, control);
+static void tie(void) {
     raw6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
     raw3(SYS_setpgid, 0, 0, 0);
+}
+
+// A run that is to stand still needs the socket later, and the program must not see it.
+static void leave_control(void) {
+    bool is_needed = options->tuning.branch.stop;
+    int kept = is_needed ? (int)raw3(SYS_fcntl, control, F_DUPFD_CLOEXEC, ABOVE_THE_PROGRAM) : -1;
+    raw1(SYS_close, control);
+    control = kept;
+}
+
+static void become(const struct request *request) {
+    static char guide[EW_FAMILY_PATH];
+    tie();
     for (int i = 0; i < 3; i++)
         raw3(SYS_dup3, request->descriptors[i], i, 0);
     int guided = options->guided;
     ew_options_read(request->options, options);
+    leave_control();
     // A run that is traced has the directory for it as its last descriptor.
     uint32_t traces = options->trace.directory >= 0, count = request->descriptor_count - traces;
     if (traces)
@@ -191,7 +213,8 @@ static uint32_t wait_for(uint32_t pid, struct rusage *usage) {
     while (raw6(SYS_wait4, pid, (long)&status, 0, (long)usage, 0, 0) == -EINTR)
         ;
     end_family(pid);
-    ew_resident_ran();
+    if (!stands)
+        ew_resident_ran();
     return status;
 }
 
@@ -215,17 +238,23 @@ static uint32_t fork_run(void) {
 }
 
 // Returns true in the forked process.
-static bool serve_run(const struct request *request, struct ew_options *options) {
-    ew_family_hold(request->descriptors[3]);
+static bool serve_one(void) {
     uint32_t pid = fork_run();
-    if (pid == 0) {
-        become(request, options);
+    if (pid == 0)
         return true;
-    }
     struct ew_control_started started = {.pid = pid};
     send_message(EW_MESSAGE_STARTED, &started, sizeof started);
+    __atomic_store_n(&shared->told, pid, __ATOMIC_RELEASE);
     tell_end(pid);
     return false;
+}
+
+static bool serve_run(const struct request *request) {
+    ew_family_hold(request->descriptors[3]);
+    if (!serve_one())
+        return false;
+    become(request);
+    return true;
 }
 
 // --- surveys
@@ -268,7 +297,7 @@ static struct ew_survey_head *map_rows(const struct request *request, size_t siz
     return (struct ew_survey_head *)address;
 }
 
-static bool serve_survey(const struct request *request, struct ew_options *options) {
+static bool serve_survey(const struct request *request) {
     size_t size = sizeof(struct ew_survey_head) + request->count * sizeof(struct ew_survey_row);
     struct ew_survey_head *head = map_rows(request, size);
     struct ew_survey_row *rows = (struct ew_survey_row *)(head + 1);
@@ -277,7 +306,7 @@ static bool serve_survey(const struct request *request, struct ew_options *optio
         rewind_all(request);
         uint32_t pid = fork_run();
         if (pid == 0) {
-            become(request, options);
+            become(request);
             options->seed = request->first + i;
             return true;
         }
@@ -290,23 +319,64 @@ static bool serve_survey(const struct request *request, struct ew_options *optio
     return false;
 }
 
-void ew_serve(int socket, struct ew_options *options) {
-    EW_LARGE static struct request request;
-    control = socket;
-    ew_resident_serve();
-    raw6(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0, 0);
+static void say_hello(void) {
     struct ew_control_hello hello = {.pid = (uint32_t)raw1(SYS_getpid, 0), .world = 1};
+    raw6(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0, 0);
+    send_message(EW_MESSAGE_HELLO, &hello, sizeof hello);
+}
+
+EW_LARGE static struct request request;
+
+void ew_serve(int socket, struct ew_options *own) {
+    control = socket;
+    options = own;
+    shared = ew_shared_pages(sizeof *shared);
+    ew_resident_serve();
     if (options->guided >= 0) {
         ew_guide_hold(options->guided);
         ew_family_path(request.guide, options->guided);
     }
-    send_message(EW_MESSAGE_HELLO, &hello, sizeof hello);
+    say_hello();
     for (;;) {
         await(&request);
         ew_family_path(request.family, request.descriptors[3]);
         ew_family_path(request.given, request.descriptors[4]);
-        if ((request.count ? serve_survey : serve_run)(&request, options))
+        if ((request.count ? serve_survey : serve_run)(&request))
             return;
         close_all(&request);
     }
+}
+
+// --- in the middle of a run
+
+// What was told at its start stays so; the rest is the copy's own.
+static void begin_copy(void) {
+    struct ew_options before = *options;
+    tie();
+    stands = false;
+    ew_options_read(request.options, options);
+    options->family = before.family;
+    options->given = before.given;
+    options->guide = before.guide;
+    options->run = options->seed;
+    leave_control();
+    ew_copy_begins();
+}
+
+const struct ew_options *ew_serve_here(void) {
+    if (control < 0)
+        ew_bad_options("only a run that is served can stand still");
+    const char *why = ew_copies_meet(control);
+    if (why)
+        ew_cannot(why);
+    stands = true;
+    // It may have been quicker than who forked it.
+    while (__atomic_load_n(&shared->told, __ATOMIC_ACQUIRE) != (uint32_t)raw1(SYS_getpid, 0))
+        raw1(SYS_sched_yield, 0);
+    say_hello();
+    do
+        await(&request);
+    while (!serve_one());
+    begin_copy();
+    return options;
 }

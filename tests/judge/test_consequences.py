@@ -7,7 +7,11 @@ import pytest
 from tests.judge.bench import Bench, bench
 from tests.judge.truth import truth_of
 
+from eitherway.detect import detect_all
+from eitherway.find.confirm import ACCESSES
+from eitherway.model.finding import Finding
 from eitherway.model.words import Class
+from eitherway.worlds.threads import branch
 from eitherway.worlds.threads.run import Ran
 
 SEEDS = range(6)
@@ -58,6 +62,57 @@ def test_classes_agree_with_all_schedules(consequences: str, mode: str, tmp_path
         assert classes_of(made, tmp_path) == set(CLASSES[mode].items())
         worst = max(CLASSES[mode].values(), key=lambda klass: klass.weight)
         assert truth_of(made.explorer, made.tracer, BOUNDS) is worst
+
+
+def judged_alone(made: Bench, folder: Path) -> Finding:
+    ran = made.explorer.run(scheduler="round-robin", detect=True)
+    (finding,) = made.races_in(ran).values()
+    return made.judge.judged(finding, ran, lambda _: folder / "run")
+
+
+def test_who_waits_for_what_never_comes_hangs(consequences: str, tmp_path: Path) -> None:
+    """Not ad-hoc synchronisation: that one ends when the first thread has gone on."""
+    with bench([consequences, "spins_on"]) as made:
+        judged = judged_alone(made, tmp_path)
+    assert judged.klass is Class.SPEC_VIOLATED
+    assert "goes round in circles and never ends" in judged.consequence
+
+
+def test_a_branch_that_only_goes_on_for_long_says_nothing(
+    consequences: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may end some day: its state is another one all the time."""
+    monkeypatch.setattr(branch, "_LONG", 100_000)
+    with bench([consequences, "counts_on"], continuations=2) as made:
+        judged = judged_alone(made, tmp_path)
+    assert judged.klass is Class.INCONCLUSIVE
+    assert "took too long" in judged.reason
+
+
+@pytest.mark.parametrize(
+    ("mode", "klass"),
+    [("late_output", Class.OUTPUT_DIFFERS), ("late_assertion", Class.SPEC_VIOLATED)],
+)
+def test_what_comes_first_is_done_once(
+    consequences: str, tmp_path: Path, mode: str, klass: Class
+) -> None:
+    with bench([consequences, mode]) as made:
+        ran = made.explorer.run(seed=1, detect=True)
+        found = made.tracer.accesses(ran)
+        finding, *_ = found.findings(detect_all(found.trace, ACCESSES))
+        kept: list[Ran] = []
+
+        def keep(ran: Ran) -> Path:
+            kept.append(ran)
+            assert made.explorer.standing  # the branches were copies of it
+            return tmp_path / "run"
+
+        judged = made.judge.judged(finding, ran, keep)
+        assert judged.klass is klass
+        assert len(kept) == 2
+        for branched in kept:
+            assert not made.explorer.run(replay=branched).differences(branched)
+            assert branched.out.beginning.startswith(b"first\n")
 
 
 def test_a_finding_says_what_both_orders_do_and_how_to_see_it(

@@ -12,11 +12,12 @@
 #include "../patience.h"
 #include "../schedule.h"
 #include "../script.h"
+#include "../server.h"
 #include "policy.h"
 
 static enum { FOLLOW, GO_FIRST, DRIVE, RELEASE, CATCH_UP, GO_ON } phase;
 static struct ew_branch wish;
-static uint64_t seed, driven_from, turns, lowest;
+static uint64_t seed, driven_from, released_at, turns, lowest;
 static uint32_t met;
 static bool second_was_there; // it may be created only later
 static bool owes;             // the first thread its access, while the second goes on
@@ -33,7 +34,7 @@ static uint32_t until; // points of the thread that goes on
 static void start(uint64_t with, const struct ew_tuning *tuning) {
     if (!ew_schedule_following() || !ew_detecting)
         ew_bad_options("a branch needs a run to follow, and to look for races");
-    if (!tuning->branch.arm || tuning->branch.arm > EW_ARM_PREFIX)
+    if ((!tuning->branch.arm && !tuning->branch.stop) || tuning->branch.arm > EW_ARM_PREFIX)
         ew_bad_options("a branch has an arm: 1 to 3");
     wish = tuning->branch;
     seed = with;
@@ -148,6 +149,8 @@ uint32_t ew_branch_wait(const struct ew_decision *decision) {
 }
 
 static uint32_t go_on(const struct ew_decision *decision) {
+    if (wish.longest && ew_steps - released_at > wish.longest)
+        ew_guide_too_long();
     for (uint32_t i = 0; i < decision->count; i++)
         if (!decision->ready[i]->priority)
             decision->ready[i]->priority = current(decision->ready[i]);
@@ -165,6 +168,7 @@ static uint32_t go_on(const struct ew_decision *decision) {
 
 static void release(void) {
     phase = GO_ON;
+    released_at = ew_steps;
     ew_branch_listens = false;
     lowest = HIGH;
     set_until();
@@ -246,7 +250,17 @@ static uint32_t drive(const struct ew_decision *decision) {
 
 // --- the policy
 
+// A run that stands still stays behind; what goes on is a copy with a wish of its own.
+static void stand(void) {
+    const struct ew_options *own = ew_serve_here();
+    start(own->seed, &own->tuning);
+    if (wish.arm && wish.cut < ew_steps)
+        ew_bad_options("a branch cannot begin behind its first access");
+}
+
 static uint32_t follow(const struct ew_decision *decision) {
+    while (wish.stop && ew_steps >= wish.stop)
+        stand();
     uint32_t index = ew_policy_replay.next(decision);
     if (index == EW_TIME_PASSES || ew_steps < wish.cut)
         return index;
@@ -312,8 +326,9 @@ static int64_t accesses(int64_t left) {
     if (phase != FOLLOW)
         return ew_few_accesses(0);
     int64_t recorded = ew_policy_replay.accesses(left);
-    int64_t to_cut = (int64_t)(wish.cut - ew_steps) - 1;
-    return to_cut >= 0 && to_cut < recorded ? to_cut : recorded;
+    uint64_t here = wish.stop ? wish.stop : ew_steps < wish.pause ? wish.pause : wish.cut;
+    int64_t asked = (int64_t)(here - ew_steps) - 1;
+    return asked >= 0 && asked < recorded ? asked : recorded;
 }
 
 const struct ew_policy ew_policy_branch = {"branch", start, next, pick, accesses, true};

@@ -20,6 +20,9 @@ struct ew_branch {
     uint64_t patience; // steps that the second thread has to come to its access
     uint64_t turned;   // bits of these bytes that are turned round: who loads sees it, and it stays
     uint32_t stores;   // 1: the first does, 2: the second does
+    uint64_t longest;  // steps behind the two, until the run is ended; 0: as many as it takes
+    uint64_t pause;    // a step before the cut at which it is asked too, as if it were left there
+    uint64_t stop;     // where the run stands still and is copied for others; 0: nowhere
 };
 
 // What some policies are told beside the seed; 0: nothing.

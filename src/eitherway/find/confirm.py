@@ -6,11 +6,10 @@ themselves. Where the two do not agree one of them is wrong, and it is not the p
 """
 
 import tempfile
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -46,15 +45,22 @@ WAKE_UPS = tuple(detector for detector in CERTAIN if detector.name == "lost-wake
 # Steps: of longer runs, synchronisation alone is looked at. A million accesses take a second and
 # 130 MB.
 _ALL_ACCESSES = 1 << 22
+_SHORT = 1 << 16  # steps: of longer runs not all accesses are looked at where some are enough
+_NOWHERE = Where(0, 1)
 
 
-class Traced(NamedTuple):
+@dataclass(frozen=True)
+class Traced:
     """A run done again with a tracer around it."""
 
-    trace: Trace
     events: Events
     differs: tuple[str, ...]  # from what it was
     known: Container[str]  # ids of which a history was drawn already
+
+    @cached_property
+    def trace(self) -> Trace:
+        """With names, which take longer than the run: only for those who ask."""
+        return trace_of(self.events)
 
     def findings(self, races: Sequence[Race]) -> Iterator[Finding]:
         """These races, with all that the run says of what they are about."""
@@ -95,18 +101,37 @@ class Tracer:
 
     def trace(self, ran: Ran, request: TraceRequest) -> Traced:
         """What was asked for of a run."""
-        with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
+
+        def again(into: Path) -> Ran:
             # Detecting, it also knows which blocks are there to be freed.
-            again = self._explorer.run(replay=ran, trace=Path(name), request=request, detect=True)
+            return self._explorer.run(replay=ran, trace=into, request=request, detect=True)
+
+        done, traced = self.traced(again)
+        return replace(traced, differs=tuple(done.differences(ran)))
+
+    def traced(self, run: Callable[[Path], Ran]) -> tuple[Ran, Traced]:
+        """What a run did that traces itself into an empty directory, and its trace."""
+        with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
+            ran = run(Path(name))
             with Recording.open(name, incomplete=True) as recording:  # it may have been killed
                 events = Events.read(recording)
-        differs = tuple(again.differences(ran))
-        return Traced(trace_of(events), events, differs, self._known)
+        return ran, Traced(events, (), self._known)
+
+    def accesses(self, ran: Ran) -> Traced:
+        """All of them; of a long run those to bytes that race in it, which it says itself."""
+        if ran.schedule.reached <= _SHORT or not self._fixed:
+            return self.trace(ran, TraceRequest())
+        rows = self._explorer.run(replay=ran, detect=True).found.rows
+        races = rows[(rows["slot"] == 0) & (rows["kind"] == int(FoundKind.RACE))]
+        bytes_ = [(int(row["address"]), int(row["size"])) for row in races]
+        where, *also = _ranges(bytes_) if bytes_ else [_NOWHERE]
+        return self.trace(ran, TraceRequest(where=where, also=tuple(also)))
 
     def races(self, candidates: Sequence[Candidate], ran: Ran) -> Opinion:
         """Look at all accesses to the bytes that the candidates are about, up to the last."""
         stop = max(candidate.step for candidate in candidates) + 1
-        where, *also = _ranges(candidates) if self._fixed else [Where()]
+        bytes_ = [(candidate.address, candidate.size) for candidate in candidates]
+        where, *also = _ranges(bytes_) if self._fixed else [Where()]
         request = TraceRequest(Depth.VALUES, stop=stop, where=where, also=tuple(also))
         traced = self.trace(ran, request)
         races = detect_all(traced.trace, ACCESSES_TO_EACH)
@@ -135,10 +160,10 @@ class Tracer:
         return Opinion(found, (), traced.differs, limits)
 
 
-def _ranges(candidates: Iterable[Candidate]) -> list[Where]:
-    """The bytes of all of them; what is too much for a request is filled up in between."""
+def _ranges(bytes_: Iterable[tuple[int, int]]) -> list[Where]:
+    """Of addresses and sizes; what is too much for a request is filled up in between."""
     ranges: list[Where] = []
-    for low, high in sorted((c.address, c.address + max(c.size, 1)) for c in candidates):
+    for low, high in sorted((address, address + max(size, 1)) for address, size in bytes_):
         if ranges and (low <= ranges[-1].high or len(ranges) > RANGES):
             last = ranges.pop()
             ranges.append(Where(last.low, max(last.high, high)))

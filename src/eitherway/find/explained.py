@@ -28,11 +28,9 @@ from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.policies import TURNS
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.schedule import Schedule, SwitchKind
-from eitherway.worlds.threads.trace_request import TraceRequest
 from eitherway.worlds.threads.turns import Turn, Turns, joined
 
 PAIRS = 200  # that are tried, the last of the run first
-_STEPS = 1 << 22  # of longer runs there is no trace of all accesses
 
 Tell = Callable[[str], None]
 
@@ -107,9 +105,7 @@ class Explainer:
             raise Unavailable(
                 "addresses are other ones in every run on this machine: eitherway doctor"
             )
-        if short.ran.schedule.reached > _STEPS:
-            raise Unavailable(f"the run has more than {_STEPS:,} steps")
-        traced = self._tracer.trace(short.ran, TraceRequest())
+        traced = self._tracer.accesses(short.ran)
         branches = Branches(self._explorer, short.ran, self._places)
         tried = 0
 

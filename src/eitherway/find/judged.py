@@ -29,11 +29,9 @@ from eitherway.worlds.threads.branch import Branches, Pair, Spec, why_not
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.run import Ran
-from eitherway.worlds.threads.trace_request import TraceRequest
 
 INSTANCES = 8  # of one race in one run
 FEWER = 6  # continuations of those behind the first
-_STEPS = 1 << 22  # of longer runs there is no trace of all accesses
 
 Keep = Callable[[Ran], Path]  # puts a run where it can be done again
 
@@ -95,7 +93,7 @@ class Judge(Closing):
     def _traced(self, ran: Ran) -> tuple[Traced, Racing | None]:
         """Several findings may be of one run, one after the other."""
         if self._last is None or self._last[0] is not ran:
-            traced = self._tracer.trace(ran, TraceRequest())
+            traced = self._tracer.accesses(ran)
             self._last = ran, traced, None if traced.differs else Racing(traced)
         return self._last[1], self._last[2]
 
@@ -114,8 +112,6 @@ class Judge(Closing):
             return "only data races can be judged so far"
         if not self._fixed:
             return "addresses are other ones in every run on this machine (eitherway doctor)"
-        if ran.schedule.reached > _STEPS:
-            return f"the run has more than {_STEPS:,} steps"
         return why_not(ran)
 
     def _try(self, branches: Branches, pair: Pair, continuations: int) -> Verdict:
@@ -159,7 +155,7 @@ class Judge(Closing):
     def _with_states(self, finding: Finding, shown: Shown, branches: Branches) -> Finding:
         """What both orders leave; of harmless ones also why, as far as that can be shown."""
         pair = shown.instance.pair
-        states = states_of(self._tracer, branches, pair)
+        states = states_of(self._tracer, branches, pair, shown.verdict.trials[0])
         explanation = (*finding.explanation, *told_states(states))
         if states is None or finding.klass is not Class.K_WITNESS_HARMLESS:
             return replace(finding, explanation=explanation)

@@ -7,15 +7,20 @@ stored when each has come to its next synchronisation. At the end it is what sta
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from eitherway.find.confirm import Traced, Tracer
+from eitherway.judge.trial import Trial
+from eitherway.model.outcome import Ending
 from eitherway.model.words import Arm
-from eitherway.worlds.threads.branch import Branches, Pair, Spec
+from eitherway.worlds.threads.branch import Branches, Pair, Spec, outcome_of
 from eitherway.worlds.threads.live_out import Left, Region, Spot, differing, left_by
 from eitherway.worlds.threads.trace_request import Depth, TraceRequest
 
 NAMED = 3  # places that differ, in a sentence
+_STEPS = 1 << 14  # behind the cut, that are looked at of a branch that has more
+_TO_END = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +33,26 @@ class States:
     control: Left
 
 
-def states_of(tracer: Tracer, branches: Branches, pair: Pair) -> States | None:
-    """Of the continuation in which the first thread goes on; None: a branch does not repeat."""
-    request = TraceRequest(Depth.VALUES, start=pair.first.step)
-    arms = {}
-    for arm in (Arm.FLIP, Arm.CONTROL):
-        ran = branches.run(Spec(pair, arm, 0))
-        traced = tracer.trace(ran, request)
-        if traced.differs:
+def states_of(tracer: Tracer, branches: Branches, pair: Pair, trial: Trial) -> States | None:
+    """Of the continuation in which the first thread goes on; None: a branch does not repeat, or
+    had to be stopped.
+
+    `trial` is what it did before. Of long branches only the beginning is looked at.
+    """
+    cut = pair.first.step
+    stop = cut + _STEPS if max(trial.flip.steps, trial.control.steps) - cut > _STEPS else _TO_END
+    request = TraceRequest(Depth.VALUES, start=cut, stop=stop)
+    arms = []
+    for arm, before in ((Arm.FLIP, trial.flip), (Arm.CONTROL, trial.control)):
+        if before.ending is Ending.BUDGET:
             return None
-        arms[arm] = traced, left_by(traced.events, pair, pair.first.step)
-    flip, control = _Arm(*arms[Arm.FLIP]), _Arm(*arms[Arm.CONTROL])
+        run = partial(branches.traced, Spec(pair, arm, 0), request)
+        ran, traced = tracer.traced(run)
+        outcome = outcome_of(ran)
+        if (outcome.ending, outcome.steps) != (before.ending, before.steps):
+            return None
+        arms.append(_Arm(traced, left_by(traced.events, pair, cut, whole=stop == _TO_END)))
+    flip, control = arms
     return States(_near(flip, control), _end(flip, control), flip.left, control.left)
 
 
@@ -56,7 +70,8 @@ class _Arm(NamedTuple):
 
 def _near(flip: _Arm, control: _Arm) -> tuple[str, ...] | None:
     one, other = flip.left, control.left
-    if None in (one.first, one.second, other.first, other.second):
+    regions = (one.first, one.second, other.first, other.second)
+    if any(region is None or region.open for region in regions):
         return None
     pairs = ((one.first, other.first), (one.second, other.second))
     seen = [access for mine, theirs in pairs for access in _apart(mine, theirs)]

@@ -244,6 +244,45 @@ static void computed_twice(void) {
     printf("%d\n", cached);
 }
 
+// Who looks too early looks for what never comes; one of them counts how often.
+static volatile int never, looks;
+static void *wait_on(void *unused) {
+    if (!ready)
+        while (!never)
+            ;
+    return unused;
+}
+static void spins_on(void) {
+    run(announce, wait_on);
+}
+
+static void *count_looks(void *unused) {
+    if (!ready)
+        while (!never)
+            looks++;
+    return unused;
+}
+static void counts_on(void) {
+    run(announce, count_looks);
+}
+
+// Much comes first, with output on the way.
+static volatile long much;
+static void much_first(long steps) {
+    printf("first\n");
+    fflush(stdout);
+    for (long i = 0; i < steps; i++)
+        much++;
+}
+static void late_output(void) {
+    much_first(20000);
+    lost_update();
+}
+static void late_assertion(void) {
+    much_first(2200000);
+    asserted();
+}
+
 static const struct {
     const char *name;
     void (*function)(void);
@@ -265,6 +304,10 @@ static const struct {
     {"sleeps_on", sleeps_on},
     {"frees_twice", frees_twice},
     {"computed_twice", computed_twice},
+    {"spins_on", spins_on},
+    {"counts_on", counts_on},
+    {"late_output", late_output},
+    {"late_assertion", late_assertion},
 };
 
 int main(int count, char **arguments) {

@@ -7,6 +7,7 @@ what it got in the recording, as long as it asks for the same.
 
 from collections.abc import Container
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -22,10 +23,13 @@ from eitherway.worlds.threads.guide import End, Guidance, PairEnd
 from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.policies import BRANCH
 from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.trace_request import TraceRequest
 
 _ARMS = {Arm.FLIP: 1, Arm.CONTROL: 2, Arm.PREFIX: 3}
 _PATIENCE = 5  # times as many steps as the run had, until the second access must have come
 _AT_LEAST = 20_000  # steps
+_LONGEST = 5  # times as many steps as the run had, that a branch may have behind the two
+_LONG = 10_000_000  # steps, about a second: fewer are not worth to be stopped for
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,7 @@ class Pair:
             "address": low,
             "size": min(self.first.high, self.second.high) - low,
             "cut": (self.second if arm is Arm.PREFIX else self.first).step,
+            "pause": self.first.step,
             "patience": patience,
             "stores": (self.first.op in STORES) + 2 * (self.second.op in STORES),
         }
@@ -120,16 +125,34 @@ class Branches:
 
     def run(self, spec: Spec, explorer: Explorer | None = None) -> Ran:
         """The same as a run of its own, which can be kept and done again."""
-        patience = max(_AT_LEAST, _PATIENCE * self._ran.schedule.reached)
-        options = {**spec.pair.options(spec.arm, patience), "branch-turned": spec.turned}
-        guidance = Guidance(self._places, tuning=options)
-        return (explorer or self._explorer).run(
+        return (explorer or self._explorer).branch(
+            self._ran,
+            cut=spec.pair.first.step,
+            seed=spec.continuation,
+            guidance=self._guidance(spec),
+        )
+
+    def traced(self, spec: Spec, request: TraceRequest, into: Path) -> Ran:
+        """The same with a trace of it."""
+        return self._explorer.run(
             replay=self._ran,
             scheduler=BRANCH,
             seed=spec.continuation,
-            guidance=guidance,
+            guidance=self._guidance(spec),
             detect=True,
+            trace=into,
+            request=request,
         )
+
+    def _guidance(self, spec: Spec) -> Guidance:
+        patience = max(_AT_LEAST, _PATIENCE * self._ran.schedule.reached)
+        longest = max(_LONG, _LONGEST * self._ran.schedule.reached)
+        options = {
+            **spec.pair.options(spec.arm, patience),
+            "branch-turned": spec.turned,
+            "branch-longest": longest,
+        }
+        return Guidance(self._places, tuning=options)
 
 
 def why_not(ran: Ran) -> str:
@@ -186,6 +209,7 @@ def _ending(ran: Ran, kinds: Container[int]) -> tuple[Ending, int]:
             return ending, 0
     if ran.shown.end is End.BEYOND:
         return Ending.BEYOND, 0
-    if ran.course.ended is not Ended.ITSELF or ran.schedule.diverged_at:
+    stopped = ran.course.ended is not Ended.ITSELF or ran.shown.end is End.TOO_LONG
+    if stopped or ran.schedule.diverged_at:
         return Ending.BUDGET, 0
     return (Ending.SIGNAL, -ran.status) if ran.status < 0 else (Ending.EXIT, ran.status)

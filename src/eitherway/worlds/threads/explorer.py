@@ -20,7 +20,8 @@ from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.course import Ended, Plan
 from eitherway.worlds.threads.guide import UNGUIDED, Guidance
 from eitherway.worlds.threads.launch import Launch
-from eitherway.worlds.threads.policies import LEAVING
+from eitherway.worlds.threads.places import Places
+from eitherway.worlds.threads.policies import BRANCH, LEAVING
 from eitherway.worlds.threads.run import Ran, is_replay
 from eitherway.worlds.threads.server import SURVEY_ROW, Server, Stopped, Surveyed
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
@@ -29,6 +30,8 @@ BATCH = 64
 _PART = 0.25  # seconds
 _AT_LEISURE = Plan()
 _LONGER = 50  # times what a run may take, a replay may
+WORTH = 20_000  # steps: what is shorter is done again sooner than it is kept
+_PILE = 6  # runs that stand still, at most: each holds memory
 _STOPPED = {
     Ended.TIMEOUT: Stopped.FOR_ITSELF,
     Ended.FLOOD: Stopped.FOR_ITSELF,
@@ -54,6 +57,9 @@ class Explorer(Closing):
         self._plan = plan
         self._size = 1  # of parts
         self._writes = False  # what runs last did: then each is alone from the start
+        self._spent = 0.0
+        self._followed: tuple[Ran, Places] | None = None  # the run that branches were made of last
+        self._apart = True  # its copies are, as far as is known
         self._server = self._start()
 
     def run(
@@ -88,12 +94,80 @@ class Explorer(Closing):
             request=request,
             plan=plan,
         )
+        return self._finished(ran, leaves=scheduler in LEAVING)
+
+    def branch(self, replay: Ran, *, cut: int, seed: int, guidance: Guidance) -> Ran:
+        """A run that leaves another one at a step, or later.
+
+        What comes before is done once for several such runs, where copies of a process are apart
+        from each other; else it is done again each time. What comes out is the same.
+        """
+        plan = dataclasses.replace(self._plan, driver=None)
+        if not self._stands(replay, guidance, cut):
+            return self.run(
+                replay=replay, scheduler=BRANCH, seed=seed, guidance=guidance, detect=True
+            )
+        return self._finished(self._server.copy(replay, guidance, seed, plan), leaves=True)
+
+    def _finished(self, ran: Ran, *, leaves: bool) -> Ran:
         if ran.course.interrupt:
             signal.raise_signal(ran.course.interrupt)
-        if scheduler in LEAVING and self._box.dirty():
+        if leaves and self._box.dirty():
             ran = dataclasses.replace(ran, files=self._box.contents())
-        self._clean()
+        if self._clean() and leaves:
+            self._apart = False
         return ran
+
+    def _stands(self, ran: Ran, guidance: Guidance, cut: int) -> bool:
+        """Whether the run stands at the step, or before it but near."""
+        if (
+            self._followed is None
+            or self._followed[0] is not ran
+            or self._followed[1] != (guidance.places)
+        ):
+            self._fall(-1)
+            self._followed = ran, guidance.places
+            self._apart = True
+        self._fall(cut)
+        if not self.standing and (half := _decided_before(ran, cut // 2)) > WORTH:
+            self._stand(ran, guidance, half)  # for a race that comes earlier
+        if cut - self._step() > WORTH:
+            self._stand(ran, guidance, cut)
+        return bool(self.standing)
+
+    def _stand(self, ran: Ran, guidance: Guidance, step: int) -> None:
+        """Until it was seen that copies would meet: then none stands."""
+        if len(self._server.standing) == _PILE:
+            self._server.fall()
+        if self._apart:
+            stands = self._server.stand(ran, guidance, step, _replayed(self._plan))
+            self._apart = stands and not self._box.dirty()
+        if not self._apart:
+            self._fall(-1)
+
+    def _step(self) -> int:
+        """Where the run stands."""
+        return self.standing[-1] if self.standing else 0
+
+    def _fall(self, step: int) -> None:
+        """Those that stand behind it are of no use."""
+        while self.standing and self._step() > step:
+            self._server.fall()
+
+    @property
+    def spent(self) -> float:
+        """Seconds of the processor, by all runs so far that are over."""
+        return self._spent + self._server.spent
+
+    @property
+    def standing(self) -> list[int]:
+        """The steps at which a run stands still, for branches to come."""
+        return [standing.step for standing in self._server.standing]
+
+    @property
+    def process(self) -> int:
+        """The server."""
+        return self._server.number
 
     def hurry(self, until: float | None) -> None:
         """From this moment on no run goes on, but for those that are done again."""
@@ -146,6 +220,7 @@ class Explorer(Closing):
         """Forget what was written; whether anything was."""
         if not self._box.dirty():
             return False
+        self._spent += self._server.spent
         self._server.close()
         self._box.reset()
         self._server = self._start()
@@ -157,6 +232,13 @@ class Explorer(Closing):
     def close(self) -> None:
         """End the server."""
         self._server.close()
+
+
+def _decided_before(ran: Ran, step: int) -> int:
+    """The last step up to this one at which something was decided: a replay stops there anyway."""
+    steps = ran.schedule.switches["steps"]
+    index = int(np.searchsorted(steps, step, side="right"))
+    return int(steps[index - 1]) if index else 0
 
 
 def _replayed(plan: Plan) -> Plan:

@@ -151,6 +151,17 @@ def clear(descriptor: int) -> None:
     os.pwrite(descriptor, _head(0) + bytes(used * _SLOT), 0)
 
 
+def kept(descriptor: int) -> bytes:
+    """What `put_back` needs of a run of one process that stands still."""
+    return content(descriptor, 0, FAMILY_HEAD.size + _SLOT)
+
+
+def put_back(descriptor: int, beginning: bytes) -> None:
+    """As it was when that was kept; schedules, input and what was found only grow."""
+    clear(descriptor)
+    os.pwrite(descriptor, beginning, 0)
+
+
 @contextmanager
 def filled(members: Sequence[Member]) -> Iterator[int]:
     """A descriptor of memory with a run to do again."""

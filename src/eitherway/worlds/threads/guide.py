@@ -45,6 +45,7 @@ class End(IntEnum):
     CUT_OFF = 1  # it came to more decisions than the limit
     REFUSED = 2  # a choice could not be taken
     BEYOND = 3  # it asked the outside for what the recording does not have
+    TOO_LONG = 4  # it went on for many times as many steps as the recording has
 
 
 class PairEnd(IntEnum):
@@ -116,6 +117,18 @@ def tell(descriptor: int, guidance: Guidance) -> None:
     if guidance.expected is not None:
         os.pwrite(descriptor, guidance.expected[:THREADS_ROOM].tobytes(), _EXPECTED)
     os.pwrite(descriptor, np.array(guidance.prefix, dtype="<u4").tobytes(), _PREFIX)
+
+
+def kept(descriptor: int) -> tuple[bytes, bytes]:
+    """What a run that stands still has shown so far, for `put_back`."""
+    return content(descriptor, 0, GUIDE_HEAD.size), content(descriptor, _SEEN, _PAIRS - _SEEN)
+
+
+def put_back(descriptor: int, was: tuple[bytes, bytes]) -> None:
+    """As it was when that was kept; places that were found only grow."""
+    head, seen = was
+    os.pwrite(descriptor, head, 0)
+    os.pwrite(descriptor, seen, _SEEN)
 
 
 def shown(descriptor: int) -> Shown:

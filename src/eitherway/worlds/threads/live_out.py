@@ -32,6 +32,7 @@ class Region:
     accesses: tuple[Access, ...]
     racing: int  # which of them is that of the pair
     again: bool = False  # it looks at the same bytes again later, under a lock
+    open: bool = False  # how it goes on is not known: the trace ends first
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +46,18 @@ class Left:
     stored: dict[Spot, int] = field(repr=False)  # event that did, for names
 
 
-def left_by(events: Events, pair: Pair, cut: int) -> Left:
-    """Of the traced branch that was left at this step."""
+def left_by(events: Events, pair: Pair, cut: int, *, whole: bool = True) -> Left:
+    """Of the traced branch that was left at this step; `whole`: it is traced to its end."""
     rows, values = events.events, events.values
     if values is None:
         raise ValueError("the trace has no values")
     begin = int(np.searchsorted(rows["step"], cut))
     spots = _Spots(events, begin)
-    first, one = _region(rows, values, begin, pair.first, 1)
-    second, other = _region(rows, values, begin, pair.second, pair.times)
+    first, one = _region(rows, values, begin, pair.first, 1, whole=whole)
+    second, other = _region(rows, values, begin, pair.second, pair.times, whole=whole)
     near, stored = spots.after(sorted((*one, *other)))
     stores = begin + np.flatnonzero(np.isin(rows["op"][begin:], list(map(int, STORES))))
-    few = len(stores) <= STORES_AT_MOST
+    few = whole and len(stores) <= STORES_AT_MOST
     end, last = spots.after(stores.tolist()) if few else (None, {})
     return Left(first, second, near, end, {**last, **stored})
 
@@ -70,7 +71,7 @@ def differing(one: dict[Spot, object], other: dict[Spot, object]) -> list[Spot]:
 
 
 def _region(
-    rows: Table, values: Table, begin: int, side: Side, times: int
+    rows: Table, values: Table, begin: int, side: Side, times: int, *, whole: bool
 ) -> tuple[Region | None, list[int]]:
     """What the thread did, and its stores."""
     own = begin + np.flatnonzero(rows["thread"][begin:] == side.thread)
@@ -84,7 +85,8 @@ def _region(
     part = own[:stop]
     accesses = tuple(_access(rows[number], values[number]) for number in part.tolist())
     stores = part[np.isin(rows["op"][part], list(map(int, STORES)))].tolist()
-    return Region(accesses, racing, _looks_again(mine[stop:], side)), stores
+    is_open = not len(after) and not whole
+    return Region(accesses, racing, _looks_again(mine[stop:], side), is_open), stores
 
 
 def _access(row: Table, value: int) -> Access:

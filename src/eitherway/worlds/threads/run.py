@@ -42,6 +42,7 @@ from eitherway.worlds.threads.target import Sink, Started
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
 _AT_LEISURE = Plan()
+Kept = tuple[bytes, tuple[bytes, bytes]]  # of the memories of a run, while it stands still
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,15 @@ class Memories:
             return
         with family.filled(replay.members) as given:
             yield {**own, "given": given}
+
+    def kept(self) -> "Kept":
+        """As they are now, of a run that stands still."""
+        return family.kept(self.family), guide.kept(self.guide)
+
+    def put_back(self, was: "Kept") -> None:
+        """As they were then: the next run is a copy of that one."""
+        family.put_back(self.family, was[0])
+        guide.put_back(self.guide, was[1])
 
     def waits(self) -> int:
         """How often the run under way had nothing to do but to wait for the outside."""

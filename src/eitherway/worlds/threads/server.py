@@ -35,10 +35,11 @@ from eitherway.recording.layout import (
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.processes import children, first_to_go, kept_waiting
 from eitherway.worlds.threads.captured import Capture, Captured
-from eitherway.worlds.threads.course import Conductor, Ended, Plan, takes
+from eitherway.worlds.threads.course import Conductor, Course, Ended, Known, Plan, takes
 from eitherway.worlds.threads.family import Found
 from eitherway.worlds.threads.guide import UNGUIDED, Guidance, Shown
 from eitherway.worlds.threads.launch import Launch, options_text
+from eitherway.worlds.threads.policies import BRANCH
 from eitherway.worlds.threads.run import (
     Memories,
     Ran,
@@ -88,8 +89,43 @@ class Surveyed(NamedTuple):
     ran: Ran | None = None  # all of a single run that a seed alone does not bring back
 
 
+class Standing:
+    """A run that stands still, and what its copies find as it left it."""
+
+    def __init__(self, step: int, memories: Memories, outputs: Sequence[int], given: int) -> None:
+        """It has just come there; `given` is its standard input."""
+        self.step = step
+        self.spent = 0.0  # seconds of the processor, by its copies
+        self._memories = memories
+        self._outputs = outputs
+        self._input = given
+        self._kept = memories.kept()
+        self._sizes = [os.fstat(descriptor).st_size for descriptor in outputs]
+        self._at = _position(given)
+
+    def put_back(self) -> None:
+        """Before each copy. What was written is longer by now, never shorter."""
+        self._memories.put_back(self._kept)
+        for descriptor, size in zip(self._outputs, self._sizes, strict=True):
+            os.ftruncate(descriptor, size)
+        if self._at is not None:
+            os.lseek(self._input, self._at, os.SEEK_SET)
+
+
+def _position(descriptor: int) -> int | None:
+    """Where it is read next; None where it cannot be set back, because nobody reads there."""
+    try:
+        return os.lseek(descriptor, 0, os.SEEK_CUR)
+    except OSError:
+        return None
+
+
 class Server(Closing):
-    """A loaded program that runs as often as asked, one run at a time."""
+    """A loaded program that runs as often as asked, one run at a time.
+
+    A replay can be left standing at a step, and then serves in its place: each run that is asked
+    for is a copy of it. Those that stand are a pile, of which the last is at work.
+    """
 
     def __init__(self, launch: Launch, *, threads: int = 0, box: Sandbox | None = None) -> None:
         """Start it, in a sandbox if there is one; `threads` are made ready before the first run."""
@@ -114,12 +150,14 @@ class Server(Closing):
         self._sent = 0
         self._decoder = Decoder()
         self._arrived: deque[Message] = deque()
+        self._standing: list[Standing] = []
+        self.spent = 0.0  # seconds of the processor, by all runs that are over
         self._input = self._stack.enter_context(
             standard_input(launch.source, launch.stdin, live=False)
         )
         self._outputs = [self._output(name) for name in ("out", "err")]
         try:
-            first_to_go(self._own_number())
+            first_to_go(self.number)
             self._receive(MessageType.HELLO, CONTROL_HELLO.size)
         except BaseException:
             self.close()
@@ -139,26 +177,87 @@ class Server(Closing):
     ) -> Ran:
         """One run in a process of its own; with `trace`, it fills that directory as asked."""
         options = options_of(seed, scheduler, replay, guidance, detect=detect)
-        for descriptor in self._outputs:
-            os.ftruncate(descriptor, 0)
-        begin_again(self._launch.source, self._launch.stdin, self._input)
-        for descriptor in self._outputs:
-            os.lseek(descriptor, 0, os.SEEK_SET)
+        self._begin_again()
         with self._memories.options(replay, guidance) as shared, ExitStack() as stack:
             descriptors = [self._input, *self._outputs, *shared.values()]
             if trace is not None:
                 descriptors.append(stack.enter_context(opened(trace)))
                 options |= {"trace": 0, **request.options()}  # which one, the message says
             self._send_run(options_text(options), descriptors)
-            self._receive(MessageType.STARTED, CONTROL_STARTED.size)
             again = is_replay(replay, scheduler)
-            told = (self, plan, self._launch, self._popen)
-            course = Conductor(
-                *told, replay=again, known=known_end(replay if again else None)
-            ).conduct()
-            ended = CONTROL_ENDED.unpack(self._receive(MessageType.ENDED, CONTROL_ENDED.size))
-        status = os.waitstatus_to_exitcode(ended[1])
+            course = self._conduct(plan, again, known_end(replay if again else None))
+            return self._over(course)
+
+    def _begin_again(self) -> None:
+        """Nobody stands, nothing is written, all is to be read."""
+        while self._standing:
+            self.fall()
+        for descriptor in self._outputs:
+            os.ftruncate(descriptor, 0)
+        begin_again(self._launch.source, self._launch.stdin, self._input)
+        for descriptor in self._outputs:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+
+    def _conduct(self, plan: Plan, replay: bool, known: Known | None = None) -> Course:
+        self._receive(MessageType.STARTED, CONTROL_STARTED.size)
+        told = (self, plan, self._launch, self._popen)
+        return Conductor(*told, replay=replay, known=known).conduct()
+
+    def _over(self, course: Course) -> Ran:
+        status = self._ended()
         return dataclasses.replace(self._memories.ran(status, *self.written()), course=course)
+
+    def _ended(self, counted: float = 0.0) -> int:
+        """The status of a run that is over; of its time, so much was `counted` already."""
+        ended = CONTROL_ENDED.unpack(self._receive(MessageType.ENDED, CONTROL_ENDED.size))
+        seconds = (ended[2] + ended[3]) / 1e6  # with its own children's
+        self.spent += seconds - counted
+        if self._standing:
+            self._standing[-1].spent += seconds
+        return os.waitstatus_to_exitcode(ended[1])
+
+    # --- runs that stand still
+
+    @property
+    def standing(self) -> Sequence["Standing"]:
+        """From the first to the last, which is at work."""
+        return self._standing
+
+    def stand(self, replay: Ran, guidance: Guidance, step: int, plan: Plan) -> bool:
+        """Do a run again up to a step, from where the last one stands; False: it cannot be left."""
+        stop = {"branch-stop": step, "branch-cut": step}
+        told = dataclasses.replace(guidance, tuning=stop)
+        options = options_text(options_of(0, BRANCH, replay, told, detect=True))
+        if self._standing:
+            self._standing[-1].put_back()
+            self._send_run(options, [])
+            course = self._conduct(plan, replay=True)
+        else:
+            self._begin_again()
+            with self._memories.options(replay, told) as shared:
+                self._send_run(options, [self._input, *self._outputs, *shared.values()])
+                course = self._conduct(plan, replay=True)
+        if self._arrived[0].type == MessageType.HELLO:
+            self._receive(MessageType.HELLO, CONTROL_HELLO.size)
+            if course.ended is Ended.ITSELF:
+                here = (self._memories, self._outputs, self._input)
+                self._standing.append(Standing(step, *here))
+                return True
+        self._ended()
+        return False
+
+    def copy(self, replay: Ran, guidance: Guidance, seed: int, plan: Plan) -> Ran:
+        """A branch of the run that stands, at its step or later."""
+        self._standing[-1].put_back()
+        options = options_of(seed, BRANCH, replay, guidance, detect=True)
+        self._send_run(options_text(options), [])
+        return self._over(self._conduct(plan, replay=False))
+
+    def fall(self) -> None:
+        """End the last one that stands."""
+        last = self._standing.pop()
+        self._send(MessageType.STOP, b"", [])
+        self._ended(counted=last.spent)
 
     def _output(self, name: str) -> int:
         """Appended to: of memory, unlike files, the kernel does not lock where a writer stands."""
@@ -170,11 +269,15 @@ class Server(Closing):
 
     @property
     def process(self) -> int:
-        """There is one run at a time."""
-        server = self._own_number()
-        return next(iter(children(server)), 0) if server else 0
+        """There is one run at a time, the child of who serves."""
+        number = self.number
+        for _ in range(1 + len(self._standing)):
+            number = next(iter(children(number)), 0) if number else 0
+        return number
 
-    def _own_number(self) -> int:
+    @property
+    def number(self) -> int:
+        """Of its process."""
         return self._box.process_of(self._process) if self._box else self._process.pid
 
     def wait(self, seconds: float | None, also: Sequence[int]) -> bool:
@@ -226,12 +329,11 @@ class Server(Closing):
 
         Of the plan, time and room count; a run that took more was killed, and is `stopped`.
         """
+        self._begin_again()
         options = options_of(0, scheduler, None, guidance, detect=detect)
         del options["seed"]  # each run has its own
         tail = os.fsencode(options_text(options))
         size = SURVEY_HEAD.size + len(seeds) * SURVEY_ROW.itemsize
-        for descriptor in self._outputs:
-            os.ftruncate(descriptor, 0)
         with (
             self._memories.options(None, guidance) as shared,
             memory("survey", SURVEY_HEAD.pack(0, 0), size) as rows,
@@ -277,7 +379,7 @@ class Server(Closing):
         self._sent += 1
         rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
         try:
-            self._socket.sendmsg([message.to_bytes()], [rights])
+            self._socket.sendmsg([message.to_bytes()], [rights] if descriptors else [])
         except ConnectionError as error:
             raise _gone() from error
 
