@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What judging one race costs: branches, and time against what these have to run.
+
+Each race is judged alone, from a recording, by one worker: its time holds everything from the trace
+of the recorded run to the reason that is told. `over` is that time divided by what the branches of
+the race would take if each ran only what comes behind its first access: the time of an instrumented
+run of the same server, by its share of steps. `native` is the same time in runs of the program as
+it is built without us.
+"""
+
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import perf_counter, process_time
+
+from benchmarks.measure import Watch, arguments, progress, published, started, table
+from benchmarks.running import workplace
+from benchmarks.sources import BARE, OURS, small_program
+from benchmarks.subjects.pbzip2 import Pbzip2
+from benchmarks.subjects.sqlite import Sqlite
+from benchmarks.subjects.subject import Size, Subject
+from tests.corpus.checked import FLAGS, build, compiled
+from tests.corpus.expect import Truth, truths
+
+from eitherway.errors import Unavailable, UsageError
+from eitherway.find.candidates import Candidates
+from eitherway.find.confirm import Tracer
+from eitherway.find.judged import Judge
+from eitherway.find.ways import Way
+from eitherway.model.finding import Finding
+from eitherway.model.words import Kind
+from eitherway.sandbox.confined import confined
+from eitherway.worlds.threads.course import Plan
+from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.family import FoundKind
+from eitherway.worlds.threads.guide import Guidance
+from eitherway.worlds.threads.launch import Launch, fix_addresses
+from eitherway.worlds.threads.run import Ran
+
+SEEDS = range(8)  # that are tried until one shows a race
+ROUNDS = 5  # of what is run to compare with
+PLAN = Plan(timeout=60)
+THREADS, MEBIBYTES, STEPS = 2, 10, 1_000_000  # of the program that grows
+
+
+class Counted(Explorer):
+    """Counts branches, and what share of the run each had to do."""
+
+    branches = 0
+    share = 0.0
+
+    def branch(self, replay: Ran, *, cut: int, seed: int, guidance: Guidance) -> Ran:
+        """One more."""
+        self.branches += 1
+        self.share += 1 - cut / replay.schedule.reached
+        return super().branch(replay, cut=cut, seed=seed, guidance=guidance)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of one race; times in seconds."""
+
+    klass: str
+    steps: int
+    branches: int
+    share: float  # of the run that branches had to do, together
+    wall: float
+    cpu: float
+    run: float  # one instrumented run
+    native: float  # one run without us
+
+    @property
+    def over(self) -> float:
+        """The time, in what the branches had to run."""
+        return self.wall / (self.share * self.run)
+
+
+def costs(command: Sequence[str], bare: Sequence[str], folder: Path) -> Iterator[Cost]:
+    """Of all races of the first run that shows one."""
+    native = _median_wall(partial(subprocess.run, bare, cwd=folder, capture_output=True))
+    launch = Launch(tuple(command), str(folder), Launch.here(command).environment)
+    with confined(work=[str(folder)]) as box, Counted(launch, box, plan=PLAN) as explorer:
+        ran, findings = _racing(explorer)
+        run = _median_wall(lambda: explorer.run(replay=ran, detect=True))
+        for finding in findings:
+            yield _cost(explorer, ran, finding, run, native)
+
+
+def _median_wall(work: Callable[[], object]) -> float:
+    taken = []
+    for _ in range(ROUNDS):
+        since = perf_counter()
+        work()
+        taken.append(perf_counter() - since)
+    return statistics.median(taken)
+
+
+def _racing(explorer: Explorer) -> tuple[Ran, list[Finding]]:
+    tracer = Tracer(explorer, fixed=True)
+    for seed in SEEDS:
+        ran = explorer.run(seed=seed, detect=True)
+        seen, way = Candidates(), Way("random-walk", seed)
+        own = ran.found.rows[ran.found.rows["slot"] == 0]
+        rows = own[own["kind"] == FoundKind.RACE]
+        candidates = [one for row in rows if (one := seen.new(way, row))]
+        found = tracer.races(candidates, ran).findings if candidates else ()
+        races = {one.id: one for one in found if one.kind is Kind.DATA_RACE}
+        if races:
+            return ran, list(races.values())
+    raise Unavailable(f"none of {len(SEEDS)} schedules shows a race")
+
+
+def _cost(explorer: Counted, ran: Ran, finding: Finding, run: float, native: float) -> Cost:
+    explorer.branches, explorer.share = 0, 0.0
+    since, spent = perf_counter(), explorer.spent + process_time()
+    with Judge([explorer], fixed=True, isolation="") as judge:
+        judged = judge.judged(finding, ran, lambda _: Path("kept"))
+    wall, cpu = perf_counter() - since, explorer.spent + process_time() - spent
+    return Cost(
+        judged.klass,
+        ran.schedule.reached,
+        explorer.branches,
+        explorer.share,
+        wall,
+        cpu,
+        run,
+        native,
+    )
+
+
+# --- what is judged
+
+
+def micro(truth: Truth) -> list[Cost]:
+    """A program of the corpus."""
+    with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
+        program, bare = Path(name, truth.name), Path(name, "bare")
+        build(truth.source, program)
+        compiler = {".c": "gcc", ".cc": "g++"}[truth.source.suffix]
+        compiled([compiler, *FLAGS[truth.source.suffix], "-pthread"], truth.source, bare)
+        return _judged(truth.name, [str(program)], [str(bare)], Path(name))
+
+
+def real(subject: Subject) -> list[Cost]:
+    """A program as people use it, with little to do."""
+    with workplace() as folder:
+        ours, bare = (
+            subject.job(subject.build(kit), Size.SMALL, folder / kit.name) for kit in (OURS, BARE)
+        )
+        for job in (ours, bare):
+            job.folder.mkdir()
+        return _judged(subject.name, ours.command, bare.command, folder)
+
+
+def grown(threads: int = THREADS, mebibytes: int = MEBIBYTES) -> list[Cost]:
+    """A program whose race comes in the middle of its work."""
+    words = [str(threads), str(mebibytes), str(STEPS)]
+    ours, bare = ([str(small_program("late_race", kit)), *words] for kit in (OURS, BARE))
+    with workplace() as folder:
+        return _judged(f"late_race {' '.join(words)}", ours, bare, folder)
+
+
+def _judged(name: str, ours: Sequence[str], bare: Sequence[str], folder: Path) -> list[Cost]:
+    progress(name)
+    try:
+        return list(costs(ours, bare, folder))
+    except Unavailable as problem:
+        progress(f"{name}: {problem.message}")
+        return []
+
+
+# --- tables
+
+HEAD = ["races", "steps", "branches", "cpu s", "wall s", "over", "native"]
+
+
+def row(name: str, some: Sequence[Cost], choose: Callable[[list[float]], float]) -> list[str]:
+    """Each figure by itself."""
+
+    def of(figure: Callable[[Cost], float]) -> float:
+        return choose([figure(cost) for cost in some])
+
+    return [
+        name,
+        str(len(some)),
+        f"{of(lambda cost: cost.steps):,.0f}",
+        f"{of(lambda cost: cost.branches):.0f}",
+        f"{of(lambda cost: cost.cpu):.2f}",
+        f"{of(lambda cost: cost.wall):.2f}",
+        f"{of(lambda cost: cost.over):.2f}",
+        f"{of(lambda cost: cost.wall / cost.native):,.0f}",
+    ]
+
+
+def micro_table(names: Sequence[str]) -> str:
+    """All programs of the corpus with a data race."""
+    every = [one for one in truths() if any(Kind.DATA_RACE in e.kinds for e in one.expected)]
+    if unknown := sorted(set(names) - {one.name for one in every}):
+        raise UsageError(f"there is no program {', '.join(unknown)} with a race in tests/programs")
+    chosen = [one for one in every if not names or one.name in names]
+    some = [cost for one in chosen for cost in micro(one)]
+    rows = [row("median", some, statistics.median), row("worst", some, max)]
+    return table([f"{len(chosen)} programs of the corpus", *HEAD], rows)
+
+
+def real_table() -> str:
+    """Programs that people use."""
+    rows = []
+    for subject in (Pbzip2(), Sqlite()):
+        if some := real(subject):
+            rows.append(row(f"{subject.name}, median", some, statistics.median))
+            rows.append(row(f"{subject.name}, worst", some, max))
+    return table(["real programs", *HEAD], rows)
+
+
+def growth_tables() -> list[str]:
+    """One number at a time."""
+    heaps = [row(f"{n}", grown(mebibytes=n), statistics.median) for n in (10, 100, 1000)]
+    crowds = [row(f"{n}", grown(threads=n), statistics.median) for n in (2, 8, 32)]
+    return [table(["heap MiB", *HEAD], heaps), table(["threads", *HEAD], crowds)]
+
+
+def main() -> None:
+    """Four tables."""
+    parser = arguments(__doc__ or "")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="of the corpus, only these")
+    parser.add_argument("--only", choices=("micro", "real", "growth"), help="one sort of tables")
+    options = parser.parse_args()
+    fix_addresses()
+    watch, only = Watch(), options.only
+    tables = [micro_table(options.programs)] if only in (None, "micro") else []
+    tables += [real_table()] if only in (None, "real") else []
+    tables += growth_tables() if only in (None, "growth") else []
+    published("\n\n".join([watch.told(), *tables]), "judging cost", options.write)
+
+
+if __name__ == "__main__":
+    started(main)
