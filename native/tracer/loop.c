@@ -313,10 +313,20 @@ static void nap(long microseconds) {
 
 enum rest { ALL_REST, ONE_MAY_SLEEP, ONE_RUNS };
 
+static bool is_stopped(const struct thread *thread) {
+    return (thread->where == HELD || thread->suspended) && !thread->waiting;
+}
+
+// Who was let go and will stop is known: nobody needs to be asked for that.
+static void consider_movement(struct thread *thread, void *context) {
+    enum rest *rest = context;
+    if (thread->moves && !is_stopped(thread))
+        *rest = ONE_RUNS;
+}
+
 static void consider_rest(struct thread *thread, void *context) {
     enum rest *rest = context;
-    bool stopped = thread->where == HELD || thread->suspended;
-    if (*rest == ONE_RUNS || (stopped && !thread->waiting))
+    if (*rest == ONE_RUNS || is_stopped(thread))
         return;
     if (!thread->moves && thread_sleeps(thread))
         return;
@@ -332,6 +342,7 @@ static void not_for_sure(struct thread *thread, void *context) {
 // to.
 static enum rest look_for_rest(void) {
     enum rest rest = ALL_REST;
+    threads_each(consider_movement, &rest);
     threads_each(consider_rest, &rest);
     return rest;
 }

@@ -284,7 +284,7 @@ def replay(args: argparse.Namespace, recording: "Recording") -> int:
 
     from eitherway.worlds.processes.apart import apart
     from eitherway.worlds.processes.log import Log
-    from eitherway.worlds.processes.plan import Turns
+    from eitherway.worlds.processes.plan import Plans, Turns
     from eitherway.worlds.processes.recorded import launch_of
     from eitherway.worlds.processes.run import PATIENCE, Follow, run
 
@@ -295,7 +295,7 @@ def replay(args: argparse.Namespace, recording: "Recording") -> int:
         apart(launch) as box,
         tempfile.TemporaryDirectory(prefix="eitherway-") as into,
     ):
-        follow = Follow(log, Turns(range(len(log.calls))))
+        follow = Follow(Plans(log), Turns(range(len(log.calls))))
         ran = run(launch, box, Path(into), seed=0, follow=follow, patience=PATIENCE, show=show)
     if ran.log.ending.left_plan or ran.log.ending.status != log.ending.status:
         where = ran.log.ending.left_plan or f"it ended with {_ending(ran.log)}"

@@ -14,7 +14,7 @@ from eitherway.model.words import Arm
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.cut import Anchors, Cuts
 from eitherway.worlds.processes.outcome import outcome_of
-from eitherway.worlds.processes.plan import Turns
+from eitherway.worlds.processes.plan import Plans, Turns
 from eitherway.worlds.processes.run import PATIENCE, Follow, Ran, run
 from eitherway.worlds.processes.traced import Traced
 from eitherway.worlds.threads.launch import Launch
@@ -43,6 +43,7 @@ class Branches(Closing):
         self._traced = traced
         self._look = look
         self._cuts = Cuts(traced)
+        self._plans = Plans(traced.log)
         self._scratch = Path(tempfile.mkdtemp(prefix="eitherway-", dir=_scratch()))
         self.relaxed: set[Spec] = set()  # those that could not be followed call by call
         self.ran = 0
@@ -85,7 +86,7 @@ class Branches(Closing):
             box,
             into,
             seed=spec.continuation,
-            follow=Follow(self._traced.log, turns),
+            follow=Follow(self._plans, turns),
             patience=PATIENCE,
         )
 

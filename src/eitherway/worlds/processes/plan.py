@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -35,40 +36,74 @@ class Turns:
     waits_for: int = 0
 
 
-@contextmanager
-def plan_file(log: Log, turns: Turns) -> Iterator[int]:
-    """A descriptor that the plan can be read from."""
-    descriptor = os.memfd_create("eitherway-plan")
-    writer = StreamWriter(os.dup(descriptor), Path("plan"), MAX_PAYLOAD)
-    try:
-        writer.rows(BlockType.PROCESS_TURNS, _rows(log, turns))
-        for number, data in _inputs(log, turns.calls):
-            writer.tailed(BlockType.PROCESS_DATA, (number, DataKind.CAME_FROM_OUTSIDE, 0), data)
-        writer.flush()
-        yield descriptor
-    finally:
-        writer.close()
-        os.close(descriptor)
+class Plans:
+    """Of one log: what all its calls are as turns is worked out once, for many branches."""
+
+    def __init__(self, log: Log) -> None:
+        self._rows = _rows(log)
+        self._given = {
+            datum.call: datum.data for datum in log.data if datum.kind is DataKind.CAME_FROM_OUTSIDE
+        }
+
+    @contextmanager
+    def file(self, turns: Turns) -> Iterator[int]:
+        """A descriptor that the plan of these turns can be read from."""
+        descriptor = os.memfd_create("eitherway-plan")
+        writer = StreamWriter(os.dup(descriptor), Path("plan"), MAX_PAYLOAD)
+        try:
+            writer.rows(BlockType.PROCESS_TURNS, self._chosen(turns))
+            for number, data in self._inputs(turns.calls):
+                writer.tailed(BlockType.PROCESS_DATA, (number, DataKind.CAME_FROM_OUTSIDE, 0), data)
+            writer.flush()
+            yield descriptor
+        finally:
+            writer.close()
+            os.close(descriptor)
+
+    def _chosen(self, turns: Turns) -> Table:
+        rows: Table = self._rows[list(turns.calls)]
+        for call in turns.anchors:
+            at = turns.calls.index(call)
+            rows["flags"][at] |= _ANCHOR
+            rows["occurrence"][at] = self._occurrence(call)
+        if turns.waits_for:
+            rows["flags"][-1] |= _WAITS_FOR
+            rows["child"][-1] = turns.waits_for
+        return rows
+
+    def _occurrence(self, call: int) -> int:
+        """How many calls like this one its thread made before."""
+        before, this = self._rows[:call], self._rows[call]
+        same = np.ones(call, dtype=bool)
+        for name in ("number", "thread", "name"):
+            same &= before[name] == this[name]
+        return int(same.sum())
+
+    def _inputs(self, calls: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """By number of the turn."""
+        for number, call in enumerate(calls):
+            if call in self._given:
+                yield number, self._given[call]
 
 
-def _rows(log: Log, turns: Turns) -> Table:
-    rows = np.zeros(len(turns.calls), dtype=TABLES[BlockType.PROCESS_TURNS])
-    calls = log.calls[list(turns.calls)]
+def _rows(log: Log) -> Table:
+    rows = np.zeros(len(log.calls), dtype=TABLES[BlockType.PROCESS_TURNS])
     for name in ("result", "thread", "index", "number"):
-        rows[name] = calls[name]
-    rows["name"] = [_name(log, row) for row in calls]
-    found = [call_of(log, number) for number in turns.calls]
-    waits = [call.child if call.waits_for_any else 0 for call in found]
-    rows["child"] = [child or _made(call) for child, call in zip(waits, found, strict=True)]
-    rows["flags"] = [_WAITS_FOR if child else 0 for child in waits]
-    for call in turns.anchors:
-        at = turns.calls.index(call)
-        rows["flags"][at] |= _ANCHOR
-        rows["occurrence"][at] = _occurrence(log, call)
-    if turns.waits_for:
-        rows["flags"][-1] |= _WAITS_FOR
-        rows["child"][-1] = turns.waits_for
+        rows[name] = log.calls[name]
+    rows["name"] = _names(log)
+    for number in np.flatnonzero(np.isin(log.calls["number"], _MAKE_OR_WAIT)).tolist():
+        call = call_of(log, number)
+        waited = call.child if call.waits_for_any else 0
+        rows["child"][number] = waited or _made(call)
+        rows["flags"][number] = _WAITS_FOR if waited else 0
     return rows
+
+
+_MAKE_OR_WAIT = [
+    number
+    for number, call in CALLS.items()
+    if call.gives == "process" or call.name in ("wait4", "waitid")
+]
 
 
 def _made(call: Call) -> int:
@@ -76,37 +111,32 @@ def _made(call: Call) -> int:
     return call.result if call.shape.gives == "process" and call.worked else 0
 
 
-def _occurrence(log: Log, call: int) -> int:
-    """How many calls like this one its thread made before."""
-    calls = log.calls
-    same = calls["number"][:call] == calls["number"][call]
-    same &= calls["thread"][:call] == calls["thread"][call]
-    name = _name(log, calls[call])
-    return sum(_name(log, row) == name for row in calls[:call][same])
+def _names(log: Log) -> list[int]:
+    """Of the last part of the first path, as native/tracer/lookups.c makes it; 0 without one."""
+    hashes = cache(lambda text: _hash(log.texts[text].rstrip(b"/").rpartition(b"/")[2]))
+    columns = ("number", "value", *(f"a{index}" for index in range(6)))
+    rows = zip(*(log.calls[name].tolist() for name in columns), strict=True)
+    return [
+        hashes(value) ^ _opened(number, arguments) if value and number in _NAMED else 0
+        for number, value, *arguments in rows
+    ]
 
 
-def _name(log: Log, row: Table) -> int:
-    """The hash of the last part of the first path, as native/tracer/lookups.c makes it."""
-    call = CALLS.get(int(row["number"]))
-    if call is None or not _PATHS.intersection(call.takes) or not row["value"]:
-        return 0
-    path = log.texts[int(row["value"])].rstrip(b"/")
-    opened = int(row[f"a{call.takes.index('open flags')}"]) if "open flags" in call.takes else 0
-    return (_hash(path.rpartition(b"/")[2]) ^ (opened * _SPREAD)) & 0xFFFFFFFF
+_NAMED = {number for number, call in CALLS.items() if _PATHS.intersection(call.takes)}
+_FLAGS = {
+    number: call.takes.index("open flags")
+    for number, call in CALLS.items()
+    if "open flags" in call.takes
+}
+
+
+def _opened(number: int, arguments: Sequence[int]) -> int:
+    return arguments[_FLAGS[number]] * _SPREAD & 0xFFFFFFFF if number in _FLAGS else 0
 
 
 def _hash(data: bytes) -> int:
+    """As many of its bits as a turn holds."""
     value = _FNV_START
     for byte in data:
         value = (value ^ byte) * _FNV_PRIME & 0xFFFFFFFFFFFFFFFF
-    return value
-
-
-def _inputs(log: Log, turns: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-    """By number of the turn."""
-    given = {
-        datum.call: datum.data for datum in log.data if datum.kind is DataKind.CAME_FROM_OUTSIDE
-    }
-    for number, call in enumerate(turns):
-        if call in given:
-            yield number, given[call]
+    return value & 0xFFFFFFFF

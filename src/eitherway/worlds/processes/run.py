@@ -14,7 +14,7 @@ from eitherway.recording.read import Recording
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.apart import lacking
 from eitherway.worlds.processes.log import Log
-from eitherway.worlds.processes.plan import Turns, plan_file
+from eitherway.worlds.processes.plan import Plans, Turns
 from eitherway.worlds.processes.recorded import Once, facts_of
 from eitherway.worlds.processes.watching import RECORDER, Watching
 from eitherway.worlds.threads.captured import Captured
@@ -30,7 +30,7 @@ _REFUSED = 69  # of the tracer: this machine cannot
 class Follow:
     """What a branch follows before it goes on by itself."""
 
-    log: Log
+    plans: Plans
     turns: Turns
 
 
@@ -80,7 +80,7 @@ def run(
         if seed is not None:
             words += ["--ordered", "--seed", str(seed)]
         if follow is not None:
-            plan = stack.enter_context(plan_file(follow.log, follow.turns))
+            plan = stack.enter_context(follow.plans.file(follow.turns))
             words += ["--plan", str(plan)]
             passed.append(plan)
         process = box.popen(
