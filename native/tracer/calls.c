@@ -97,7 +97,8 @@ static void take_address(struct thread *thread) {
 void call_look(struct thread *thread) {
     bool appends = false;
     thread->call.flags = 0;
-    if ((S_ISREG(thread->mode) || S_ISDIR(thread->mode)) && position_matters(thread->call.number))
+    bool file = S_ISREG(thread->mode) || S_ISDIR(thread->mode);
+    if (file && position_matters(thread->call.number) && !thread->brief)
         descriptor_position(thread, (int)thread->call.a0, &thread->call.position, &appends);
     if (appends)
         thread->call.flags |= CALL_APPENDS;
@@ -288,6 +289,27 @@ void call_leave(struct thread *thread, int64_t result) {
     thread->call.result = (uint64_t)result;
     signals_after(thread, result);
     write_down(thread);
+}
+
+// Others may have to know how these end, or what they bring.
+static bool is_awaited(const struct thread *thread) {
+    const struct call_shape *shape = thread->shape;
+    bool written = thread->call.object == standard_output || thread->call.object == standard_error;
+    return call_may_wait(thread) || (written && thread->call.object) || S_ISCHR(thread->mode) ||
+           shape->fills != FILLS_NOTHING || shape->gives == GIVES_PROCESS ||
+           shape->gives == GIVES_TWO_DESCRIPTORS || signals_sends(thread->call.number) ||
+           thread->call.number == SYS_execve || thread->call.number == SYS_execveat ||
+           thread->call.number == SYS_exit || thread->call.number == SYS_exit_group;
+}
+
+bool call_pass(struct thread *thread) {
+    if (is_awaited(thread))
+        return false;
+    forget_descriptors(thread);
+    thread->call.flags |= CALL_NOT_SEEN_TO_END;
+    thread->call.result = thread->turn->result;
+    write_down(thread);
+    return true;
 }
 
 void call_cut_off(struct thread *thread) {

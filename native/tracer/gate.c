@@ -9,7 +9,7 @@
 
 enum { FAIR = 2048 }; // calls of one, while others are held, until it comes behind them
 
-static bool ordered;
+static bool ordered, brief;
 static uint64_t seed;
 static struct thread *in_flight; // as they come: the call that others wait for
 static size_t held;              // as they come: so many wait for it
@@ -19,11 +19,18 @@ static const char *forced = "as asked";
 
 void gate_begin(const struct options *options) {
     ordered = options->ordered;
+    brief = options->brief;
     seed = options->seed;
 }
 
 bool gate_is_ordered(void) {
     return ordered;
+}
+
+// What calls of the plan led to is known from the run that is followed.
+static void look(struct thread *thread) {
+    thread->brief = brief && plan_next();
+    call_look(thread);
 }
 
 static bool is_call_of(const struct thread *thread, const struct ew_process_turn *turn) {
@@ -60,6 +67,8 @@ static void let_through(struct thread *thread) {
         thread->call.flags |= CALL_NOT_SEEN_TO_END;
         call_leave(thread, 0);
         thread->where = ABOUT;
+    } else if (brief && thread->turn && call_pass(thread)) {
+        thread->where = ABOUT;
     }
     thread_goes(thread);
     stop_go(thread->id, thread->where == IN_CALL, 0);
@@ -87,7 +96,7 @@ static bool next_as_they_came(void) {
         return false;
     }
     held--;
-    call_look(oldest.thread);
+    look(oldest.thread);
     let_through(oldest.thread);
     return true;
 }
@@ -100,7 +109,7 @@ void gate_arrive(struct thread *thread) {
         held++;
         return;
     }
-    call_look(thread);
+    look(thread);
     let_through(thread);
 }
 
@@ -130,7 +139,7 @@ static bool stands_before_anchor(struct thread *thread, size_t which) {
     const struct ew_process_turn *turn = plan_anchor(which);
     if (thread->call.number != turn->number || thread->like[which] != turn->occurrence)
         return false;
-    call_look(thread);
+    look(thread);
     return is_like(thread, turn);
 }
 
@@ -138,7 +147,7 @@ static bool stands_before_anchor(struct thread *thread, size_t which) {
 static bool stands_before(struct thread *thread, const struct ew_process_turn *turn) {
     if (!thread || thread->where != HELD || thread->index != turn->index)
         return false;
-    call_look(thread);
+    look(thread);
     return is_call_of(thread, turn);
 }
 
@@ -238,7 +247,7 @@ static bool next_by_priority(void) {
         return give_in() && next_by_priority();
     if (choice.held > 1)
         choice.best->passed++;
-    call_look(choice.best);
+    look(choice.best);
     pass_anchor(choice.best);
     let_through(choice.best);
     return true;

@@ -166,6 +166,8 @@ static void take_path(struct thread *thread, uint32_t path, int directory, uint6
     cut_gone(&walk, 0);
     if (path == 0)
         note_path(thread, walk.rest);
+    if (thread->brief)
+        return;
     if (walk.rest[0] == '/' ? go_to_root(&walk) : begin_at(&walk, directory))
         while (step(&walk))
             ;

@@ -18,13 +18,19 @@ static const char usage[] = "usage: eitherway-tracer --into FD [OPTIONS] -- COMM
                             "  --ordered           one call at a time, by priorities\n"
                             "  --seed N            of the priorities\n"
                             "  --plan FD           turns that come first\n"
+                            "  --brief             of these only what the run writes is kept\n"
                             "  --patience SECONDS  of sleep of all, until they are taken to hang\n";
 
 static const struct option table[] = {
-    {"into", required_argument, NULL, 'i'},     {"facts", required_argument, NULL, 'f'},
-    {"redact", no_argument, NULL, 'r'},         {"ordered", no_argument, NULL, 'o'},
-    {"seed", required_argument, NULL, 's'},     {"plan", required_argument, NULL, 'p'},
-    {"patience", required_argument, NULL, 'w'}, {NULL, 0, NULL, 0},
+    {"into", required_argument, NULL, 'i'},
+    {"facts", required_argument, NULL, 'f'},
+    {"redact", no_argument, NULL, 'r'},
+    {"ordered", no_argument, NULL, 'o'},
+    {"seed", required_argument, NULL, 's'},
+    {"plan", required_argument, NULL, 'p'},
+    {"brief", no_argument, NULL, 'b'},
+    {"patience", required_argument, NULL, 'w'},
+    {NULL, 0, NULL, 0},
 };
 
 static unsigned long long number(const char *text) {
@@ -58,6 +64,8 @@ static void read_option(struct options *options, int which) {
         redaction_begin();
     else if (which == 'o')
         options->ordered = true;
+    else if (which == 'b')
+        options->brief = true;
     else
         die(EXIT_USAGE, "%s", usage);
 }

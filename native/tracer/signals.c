@@ -6,7 +6,7 @@
 
 #include "tracer.h"
 
-static bool sends(uint64_t number) {
+bool signals_sends(uint64_t number) {
     return number == SYS_kill || number == SYS_tkill || number == SYS_tgkill ||
            number == SYS_rt_sigqueueinfo || number == SYS_rt_tgsigqueueinfo ||
            number == SYS_pidfd_send_signal;
@@ -30,7 +30,7 @@ static void send_back(struct thread *thread, void *context) {
 }
 
 void signals_after(const struct thread *thread, int64_t result) {
-    if (!gate_is_ordered() || result != 0 || !sends(thread->call.number))
+    if (!gate_is_ordered() || result != 0 || !signals_sends(thread->call.number))
         return;
     bool by_descriptor = thread->call.number == SYS_pidfd_send_signal;
     struct sent sent = {thread, by_descriptor ? 0 : (pid_t)thread->call.a0};

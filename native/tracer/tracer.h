@@ -52,6 +52,7 @@ struct thread {
     bool moves;        // was let go, and will stop by itself unless nothing is heard of it for long
     bool slept;        // when it was last looked at, since it was let go
     bool began;        // the command runs: what comes before is ours
+    bool brief;        // only the names in its paths are wanted
     bool sent_back;    // to before the call that it was held at
     int stat, syscall; // of its directory in /proc; 0: not opened yet
     uint32_t index;
@@ -74,6 +75,7 @@ struct options {
     int plan;        // turns, or -1
     int facts;       // what the recording is to say of its beginnings, or -1
     uint64_t seed;   // of priorities, behind the plan
+    bool brief;      // what is followed is not written down in full
     bool ordered;    // one call at a time, chosen when all have come to rest; else as they come
     double patience; // seconds of sleep of all, until they are taken to hang
     char **command;
@@ -215,6 +217,8 @@ void call_look(struct thread *thread);
 // A wait for any child becomes one for this child, until it is over.
 void call_wait_for(const struct thread *thread, pid_t child);
 void call_leave(struct thread *thread, int64_t result);
+// It is followed and brief: how it ends is taken to be what it was. False when that is needed.
+bool call_pass(struct thread *thread);
 // How it ends is known: it need not stop there.
 bool call_ends_for_sure(const struct thread *thread);
 void call_cut_off(struct thread *thread); // it never returned
@@ -281,6 +285,7 @@ void loop_expect_end(pid_t thread);
 
 // ---- signals.c
 
+bool signals_sends(uint64_t number); // a call of this number
 // Behind a call that may have sent one.
 void signals_after(const struct thread *thread, int64_t result);
 // The thread was sent back to before its call, and has come to its end: it makes it anew.

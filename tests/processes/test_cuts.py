@@ -48,3 +48,25 @@ def test_the_recorded_run_is_followed_to_any_pair(box: Sandbox, work: Path) -> N
             assert outcome.forced is Forced.AS_ASKED
             assert outcome.steps == len(done.log.calls)
         assert not branches.relaxed
+
+
+def test_what_is_not_written_down_of_a_branch_changes_nothing_of_it(
+    box: Sandbox, work: Path, tmp_path: Path
+) -> None:
+    trace = traced(ran(box, work, "sh", "-c", SCRIPT).log, str(work))
+    with Branches(launch(work, "sh", "-c", SCRIPT), trace) as branches:
+        for number, pair in enumerate(pairs(trace)[:6]):
+            spec = Spec(pair, Arm.FLIP, 1)
+            into = tmp_path / str(number)
+            into.mkdir()
+            assert branches.branch(spec, box) == branches.recorded(spec, box, into)
+
+
+def test_what_two_races_ask_for_is_run_once(box: Sandbox, work: Path) -> None:
+    trace = traced(ran(box, work, "sh", "-c", SCRIPT).log, str(work))
+    pair, *_ = pairs(trace)
+    with Branches(launch(work, "sh", "-c", SCRIPT), trace) as branches:
+        first = branches.known(Spec(pair, Arm.PREFIX, 0), box)
+        assert branches.known(Spec(pair, Arm.PREFIX, 0), box) is first
+        branches.known(Spec(pair, Arm.PREFIX, 1), box)
+        assert branches.ran == 2

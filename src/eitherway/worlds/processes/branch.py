@@ -65,18 +65,21 @@ class Branches(Closing):
         """What it did; its recording is forgotten."""
         into = Path(tempfile.mkdtemp(dir=self._scratch))
         try:
-            return self.recorded(spec, box, into)
+            return self._looked_at(spec, box, into, brief=True)
         finally:
             shutil.rmtree(into, ignore_errors=True)
 
     def recorded(self, spec: Spec, box: Sandbox, into: Path) -> Outcome:
         """The same; its recording is in `into`."""
-        ran = self._run(spec, box, into)
+        return self._looked_at(spec, box, into, brief=False)
+
+    def _looked_at(self, spec: Spec, box: Sandbox, into: Path, *, brief: bool) -> Outcome:
+        ran = self._run(spec, box, into, brief=brief)
         if ran.log.ending.left_plan:
             self.relaxed.add(spec)
         return self._look(ran, box)
 
-    def _run(self, spec: Spec, box: Sandbox, into: Path) -> Ran:
+    def _run(self, spec: Spec, box: Sandbox, into: Path, *, brief: bool) -> Ran:
         turns = self._cuts.turns(spec.anchors, spec.arm)
         with self._counting:
             self.ran += 1
@@ -86,7 +89,7 @@ class Branches(Closing):
             box,
             into,
             seed=spec.continuation,
-            follow=Follow(self._plans, turns),
+            follow=Follow(self._plans, turns, brief),
             patience=PATIENCE,
         )
 

@@ -32,6 +32,7 @@ class Follow:
 
     plans: Plans
     turns: Turns
+    brief: bool = False  # of what is followed, the log need have no more than what was written
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def run(
             words += ["--ordered", "--seed", str(seed)]
         if follow is not None:
             plan = stack.enter_context(follow.plans.file(follow.turns))
-            words += ["--plan", str(plan)]
+            words += ["--plan", str(plan), *(["--brief"] if follow.brief else [])]
             passed.append(plan)
         process = box.popen(
             [*words, "--", *launch.command],
