@@ -163,3 +163,33 @@ def test_what_was_not_begun_when_it_is_decided_is_given_up() -> None:
     assert judge_among(begin, 9, at_once=3).klass is Class.SPEC_VIOLATED
     assert len(waiting) == 4
     assert all(future.cancelled() for future in waiting)
+
+
+class Chances(World):
+    """Goes wrong in some continuations, whatever the order."""
+
+    def branch(self, arm: Arm, continuation: int) -> Outcome:
+        self.asked.append((arm, continuation))
+        return CRASH if (arm, continuation) in ((Arm.FLIP, 1), (Arm.CONTROL, 4)) else WELL
+
+
+def test_what_the_better_order_does_in_another_continuation_is_not_of_the_order() -> None:
+    blamed, spared = Chances({}), Chances({})
+    assert judge_among(blamed.begin, 2).klass is Class.SPEC_VIOLATED
+    assert judge_among(spared.begin, 2, refute=4).klass is Class.K_WITNESS_HARMLESS
+    assert [asked for asked in spared.asked if asked[1] > 1] == [
+        (Arm.CONTROL, 2),
+        (Arm.CONTROL, 3),
+        (Arm.CONTROL, 4),
+    ]
+
+
+def test_what_no_other_continuation_of_the_better_order_does_stays() -> None:
+    verdict = judge_among(World({1: CRASH}).begin, 2, refute=6)
+    assert (verdict.klass, verdict.decisive.continuation) == (Class.SPEC_VIOLATED, 1)
+
+
+def test_what_all_continuations_show_needs_no_more() -> None:
+    world = World(dict.fromkeys(range(2), replace(WELL, output={"standard output": "x"})))
+    assert judge_among(world.begin, 2, refute=6).klass is Class.OUTPUT_DIFFERS
+    assert max(continuation for _, continuation in world.asked) == 1

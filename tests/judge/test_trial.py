@@ -95,21 +95,41 @@ def test_orders_that_both_leave_what_is_known_say_nothing_of_the_pair() -> None:
     assert not Trial(0, waiting, WELL).says_nothing
 
 
+def of_three(flip: Outcome, control: Outcome, serial: Outcome | None) -> Trial:
+    """What comes between in the other order, and the recorded order does as its prefix."""
+    return Trial(0, flip, control, control, serial, between=Arm.FLIP)
+
+
+def seen_between(flip: Outcome, control: Outcome, serial: Outcome | None) -> Trial:
+    return Trial(0, flip, control, control, serial, between=Arm.CONTROL)
+
+
 def test_what_an_order_without_anything_between_does_too_is_not_of_the_three() -> None:
-    assert Trial(0, CRASH, WELL, WELL, CRASH).klass is Class.K_WITNESS_HARMLESS
-    assert Trial(0, OTHER, WELL, WELL, OTHER).klass is Class.K_WITNESS_HARMLESS
-    assert Trial(0, WELL, CRASH, CRASH, CRASH, Arm.CONTROL).klass is Class.K_WITNESS_HARMLESS
+    assert of_three(CRASH, WELL, CRASH).klass is Class.K_WITNESS_HARMLESS
+    assert of_three(OTHER, WELL, OTHER).klass is Class.K_WITNESS_HARMLESS
+    assert seen_between(WELL, CRASH, CRASH).klass is Class.K_WITNESS_HARMLESS
 
 
 def test_what_only_comes_of_what_comes_between_is() -> None:
-    assert Trial(0, CRASH, WELL, WELL, WELL).klass is Class.SPEC_VIOLATED
-    assert Trial(0, OTHER, WELL, WELL, THIRD).klass is Class.OUTPUT_DIFFERS
-    assert Trial(0, WELL, CRASH, CRASH, WELL, Arm.CONTROL).klass is Class.SPEC_VIOLATED
+    assert of_three(CRASH, WELL, WELL).klass is Class.SPEC_VIOLATED
+    assert of_three(OTHER, WELL, THIRD).klass is Class.OUTPUT_DIFFERS
+    assert seen_between(WELL, CRASH, WELL).klass is Class.SPEC_VIOLATED
+
+
+def test_what_goes_wrong_only_without_anything_between_is_an_order_of_two() -> None:
+    for serial in (None, THIRD):
+        assert of_three(WELL, CRASH, serial).klass is Class.K_WITNESS_HARMLESS
+        assert seen_between(CRASH, WELL, serial).klass is Class.K_WITNESS_HARMLESS
+
+
+def test_where_there_is_no_other_order_what_comes_between_must_go_wrong() -> None:
+    assert of_three(CRASH, WELL, None).klass is Class.SPEC_VIOLATED
+    assert of_three(OTHER, WELL, None).klass is Class.K_WITNESS_HARMLESS
 
 
 def test_an_order_that_could_not_be_had_excuses_nothing() -> None:
     serial = replace(CRASH, forced=Forced.BLOCKED)
-    assert Trial(0, CRASH, WELL, WELL, serial).klass is Class.SPEC_VIOLATED
+    assert of_three(CRASH, WELL, serial).klass is Class.SPEC_VIOLATED
 
 
 SAYS = replace(WELL, said=("'cat f' says 'Datei fehlt'",), output={"standard error": "Datei fehlt"})

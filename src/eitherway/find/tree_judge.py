@@ -32,6 +32,7 @@ from eitherway.worlds.processes.traced import Traced
 from eitherway.worlds.threads.launch import Launch
 
 CONTINUATIONS = 2
+REFUTE = 6  # more continuations, where only some show a difference
 INSTANCES = 4  # of one race that are tried
 LOUD = (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS)
 QUIET = (Class.K_WITNESS_HARMLESS, Class.SINGLE_ORDERING)
@@ -90,8 +91,13 @@ class TreeJudge(Closing):
             return self._workers.submit(partial(self._branches.known, spec))
 
         three = candidate.anchors if isinstance(candidate.anchors, Between) else None
-        between = three.between if three and three.has_serial else None
-        return judge_among(begin, self._continuations, between=between)
+        return judge_among(
+            begin,
+            self._continuations,
+            between=three.between if three else None,
+            serial=three is not None and three.has_serial,
+            refute=REFUTE,
+        )
 
     @property
     def branches(self) -> int:

@@ -60,22 +60,29 @@ def judge_among(
     at_once: int = 1,
     *,
     between: Arm | None = None,
+    serial: bool = False,
+    refute: int = 0,
 ) -> Verdict:
     """The same with so many continuations under way at a time.
 
-    `between`: of three operations, the arm in which one comes between two that belong together.
+    `between`: of three operations, the arm in which one comes between two that belong together;
+    `serial`: there is another order in which it does not.
+    `refute`: where only some continuations show a difference, how many more of the better order are
+    tried: if one of them does the same, it is not the order that decides.
     """
     trials: list[Trial] = []
-    for trial in _trials(begin, continuations, at_once, between):
+    for first in _trials(begin, continuations, at_once):
+        trial = _compared(first, begin, between, serial=serial) if first.differs else first
         trials.append(trial)
         if trial.klass is Class.SPEC_VIOLATED:
             break
+    trials = _sifted(trials, begin, range(continuations, continuations + refute))
     telling = [trial for trial in trials if not trial.says_nothing] or trials
     klass = _worst(trial.klass for trial in telling)
     return Verdict(klass, tuple(trials), _reason(klass, telling))
 
 
-def _trials(begin: Begin, continuations: int, at_once: int, between: Arm | None) -> Iterator[Trial]:
+def _trials(begin: Begin, continuations: int, at_once: int) -> Iterator[Trial]:
     """In their order; when nobody wants more, those that were not begun are not.
 
     Those that were are waited for: who ran them may be asked for something else next.
@@ -88,19 +95,35 @@ def _trials(begin: Begin, continuations: int, at_once: int, between: Arm | None)
                 under_way.append((begin(Arm.FLIP, begun), begin(Arm.CONTROL, begun)))
                 begun += 1
             flip, control = under_way.popleft()
-            trial = Trial(number, flip.result(), control.result())
-            yield _compared(trial, begin, between) if trial.differs else trial
+            yield Trial(number, flip.result(), control.result())
     finally:
         wait([future for pair in under_way for future in pair if not future.cancel()])
 
 
-def _compared(trial: Trial, begin: Begin, between: Arm | None) -> Trial:
-    """With what the recorded order does besides."""
-    trial = replace(trial, prefix=begin(Arm.PREFIX, trial.continuation).result())
-    if between is None:
-        return trial
-    serial = begin(Arm.SERIAL, trial.continuation).result()
-    return replace(trial, serial=serial, between=between)
+_LOUD = (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS)
+
+
+def _sifted(trials: list[Trial], begin: Begin, more: Iterable[int]) -> list[Trial]:
+    """Without the differences that are of the continuation."""
+    loud = [trial for trial in trials if trial.klass in _LOUD]
+    quiet = any(trial.klass is Class.K_WITNESS_HARMLESS for trial in trials)
+    if not loud or not quiet:
+        return trials
+    left = dict.fromkeys(map(trials.index, loud))
+    for number in more:
+        for at in list(left):
+            better = Arm.FLIP if trials[at].worse is Arm.CONTROL else Arm.CONTROL
+            if trials[at].is_done_by(begin(better, number).result()):
+                trials[at] = replace(trials[at], refuted=True)
+                del left[at]
+    return trials
+
+
+def _compared(trial: Trial, begin: Begin, between: Arm | None, *, serial: bool) -> Trial:
+    """With what the recorded order does besides, and the other one without anything between."""
+    number = trial.continuation
+    trial = replace(trial, prefix=begin(Arm.PREFIX, number).result(), between=between)
+    return replace(trial, serial=begin(Arm.SERIAL, number).result()) if serial else trial
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -34,7 +34,7 @@ def consequence(
     if verdict.klass is Class.OUTPUT_DIFFERS:
         return f"{orders.other}, the program writes something else than {orders.instead}."
     if verdict.klass is Class.K_WITNESS_HARMLESS:
-        return f"{orders.other}, {_nothing(verdict)}."
+        return f"{orders.other}, {_nothing(verdict, orders.instead)}."
     if verdict.klass is Class.SINGLE_ORDERING:
         return f"The {second} did not come before the {first}: {verdict.reason}."
     return f"What both orders do could not be told: {verdict.reason}."
@@ -59,9 +59,11 @@ def _goes_wrong(trial: Trial) -> bool:
     return worse or not set(control.said) >= set(flip.said)
 
 
-def _nothing(verdict: Verdict) -> str:
-    if verdict.decisive.is_serial:
-        return "nothing is seen that is not seen without anything between"
+def _nothing(verdict: Verdict, instead: str) -> str:
+    if verdict.decisive.refuted:
+        return f"nothing is seen that is not seen {instead} as well"
+    if verdict.decisive.is_of_two:
+        return "nothing goes wrong that does not without anything between"
     ways = "1 way" if verdict.witnesses == 1 else f"{verdict.witnesses} ways"
     return f"nothing else is seen from outside: {ways} to go on from there were tried"
 

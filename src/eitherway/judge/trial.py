@@ -7,7 +7,8 @@ one order shows it and the other does not; what the recorded one does wherever t
 not the pair's.
 
 Of three, one of which comes between two that belong together in one of those arms, `serial` is the
-other order in which it does not: what comes of that too does not come of what comes between.
+other order in which it does not, where there is one: what comes of that too does not come of what
+comes between, nor does what goes wrong only where nothing does.
 """
 
 from dataclasses import dataclass
@@ -27,7 +28,8 @@ class Trial:
     control: Outcome
     prefix: Outcome | None = None  # not needed while the other two do the same
     serial: Outcome | None = None  # nor this
-    between: Arm = Arm.FLIP  # where there is a serial one
+    between: Arm | None = None  # of three: where one comes between
+    refuted: bool = False  # what one order does here, the other does in another continuation
 
     @property
     def flipped(self) -> bool:
@@ -71,7 +73,7 @@ class Trial:
         """What this one alone says."""
         if self.doubt:
             return Class.INCONCLUSIVE
-        if self.is_serial:
+        if self.is_of_two or self.refuted:
             return Class.K_WITNESS_HARMLESS
         if not _ends_alike(self.flip, self.control):
             return Class.SPEC_VIOLATED
@@ -82,12 +84,33 @@ class Trial:
         return Class.OUTPUT_DIFFERS if self.differs else Class.K_WITNESS_HARMLESS
 
     @property
-    def is_serial(self) -> bool:
-        """Whether what comes of a change between two also comes when it is between none."""
-        if self.serial is None or self.serial.forced is not Forced.AS_ASKED or not self.differs:
+    def is_of_two(self) -> bool:
+        """Of three: whether it is not that one comes between the others which does harm."""
+        if self.between is None or not self.differs:
             return False
-        between = self.control if self.between is Arm.CONTROL else self.flip
-        return _ends_alike(between, self.serial) and _writes_alike(between, self.serial)
+        between, apart = self.flip, self.control
+        if self.between is Arm.CONTROL:
+            between, apart = apart, between
+        if self.serial is None or self.serial.forced is not Forced.AS_ASKED:
+            return not _is_worse(between, apart)
+        alike = _ends_alike(between, self.serial) and _writes_alike(between, self.serial)
+        return alike or _is_worse(apart, between)
+
+    @property
+    def worse(self) -> Arm:
+        """The order that goes wrong, or does something else than was recorded."""
+        wrong = self.control.fails and not self.flip.fails
+        return Arm.CONTROL if wrong else Arm.FLIP
+
+    def is_done_by(self, other: Outcome) -> bool:
+        """Whether a run in the other order than the worse one does the same as that."""
+        shown, better = self.flip, self.control
+        if self.worse is Arm.CONTROL:
+            shown, better = better, shown
+        if self.klass is Class.OUTPUT_DIFFERS:
+            return _ends_alike(other, shown) and _writes_alike(other, shown)
+        new = set(shown.said) - set(better.said)
+        return _ends_alike(other, shown) and new <= set(other.said)
 
     @property
     def doubt(self) -> str:
@@ -131,6 +154,13 @@ def _ends_alike(one: Outcome, other: Outcome) -> bool:
 def way(outcome: Outcome) -> Way:
     """How it ended, and the errors that it told."""
     return outcome.ending, outcome.code, outcome.complaints, outcome.errors
+
+
+def _is_worse(one: Outcome, other: Outcome) -> bool:
+    """It goes wrong where the other does not, or says on standard error what the other does not."""
+    if one.fails != other.fails:
+        return one.fails
+    return set(one.said) > set(other.said) or (one.fails and way(one) != way(other))
 
 
 def _writes_alike(one: Outcome, other: Outcome) -> bool:
