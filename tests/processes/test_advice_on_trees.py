@@ -2,6 +2,7 @@
 """A finding names the two commands, their lines and targets, and what would put them in order."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,47 @@ def test_an_edge_that_ninja_lacks(work: Path) -> None:
     (work / "build.ninja").write_text(NINJA, encoding="ascii")
     words = [line for finding in loud(work, "ninja", "-j2") for line in finding.explanation]
     assert "An order-only input puts them in order: build a: ... || o" in " ".join(words)
+
+
+CMAKE = """\
+cmake_minimum_required(VERSION 3.10)
+project(p NONE)
+"""
+TWO_OUTPUTS = """\
+add_custom_command(OUTPUT a COMMAND sh -c "echo > t; cp t a" VERBATIM)
+add_custom_command(OUTPUT b COMMAND sh -c "cat t > b" VERBATIM)
+add_custom_target(both ALL DEPENDS a b)
+"""
+TWO_TARGETS = """\
+add_custom_target(first ALL COMMAND sh -c "echo > t" VERBATIM)
+add_custom_target(second ALL COMMAND sh -c "cat t > b" VERBATIM)
+"""
+BUILDS = {"make": "Unix Makefiles", "ninja": "Ninja"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (TWO_OUTPUTS, "DEPENDS a in the add_custom_command whose OUTPUT is b."),
+        (TWO_TARGETS, "add_dependencies(second first)"),
+    ],
+    ids=["outputs", "targets"],
+)
+@pytest.mark.parametrize("builder", BUILDS)
+@pytest.mark.usefixtures("box")
+def test_what_cmake_wrote_is_mended_where_it_was_told_to(
+    work: Path, builder: str, text: str, told: str
+) -> None:
+    if missing := [name for name in ("cmake", builder) if shutil.which(name) is None]:
+        pytest.skip(f"there is no {missing[0]}")
+    (work / "CMakeLists.txt").write_text(CMAKE + text, encoding="ascii")
+    subprocess.run(
+        ["cmake", "-G", BUILDS[builder], "."], cwd=work, check=True, stdout=subprocess.DEVNULL
+    )
+    found = loud(work, builder, "-j2")
+    assert found
+    assert all(finding.explanation[-1].endswith(told) for finding in found)
+    assert not any("Progress" in op.variable for f in found for op in f.operations)
 
 
 @pytest.mark.usefixtures("box")

@@ -78,24 +78,18 @@ class Advice:
             yield f"{', '.join(words)}."
 
     def _of_build(self, provider: Rule, user: Rule, call: str) -> Iterator[str]:
-        directory = call in _MAKES_DIRECTORY
-        if not provider.line:
+        if provider.line:
+            yield (
+                f"make runs the one for target '{provider.target}' "
+                f"({provider.file}:{provider.line}), the other for '{user.target}' "
+                f"({user.file}:{user.line}), and no rule says which is first."
+            )
+        else:
             yield (
                 f"ninja runs the one for '{provider.target}', the other for '{user.target}', and "
                 "no edge says which is first."
             )
-            yield (
-                f"An order-only input puts them in order: build {user.target}: ... || "
-                f"{provider.target}; with CMake, add_dependencies of the targets that they are of."
-            )
-            return
-        line = missing_edge(provider, user, directory=directory)
-        yield (
-            f"make runs the one for target '{provider.target}' ({provider.file}:{provider.line}), "
-            f"the other for '{user.target}' ({user.file}:{user.line}), and no rule says which is "
-            "first."
-        )
-        yield f"This line in {user.file} puts them in order: {line}"
+        yield _edge(provider, user, directory=call in _MAKES_DIRECTORY)
 
     def _of_object(self, operations: tuple[int, ...]) -> Iterator[str]:
         described = [self._traced.describe(operation) for operation in operations]
@@ -141,6 +135,27 @@ class Advice:
             kind = NinjaFile if NINJA.fullmatch(recipe.make[0]) else Makefile
             self._builds[recipe.make] = kind(self._launch, recipe.make, self._box)
         return self._builds[recipe.make]
+
+
+def _edge(provider: Rule, user: Rule, *, directory: bool) -> str:
+    """What to write where."""
+    if provider.cmake and provider.cmake == user.cmake:
+        return (
+            f"CMake wrote both rules, for its target '{user.cmake}'. This puts them in order: "
+            f"DEPENDS {provider.target} in the add_custom_command whose OUTPUT is {user.target}."
+        )
+    if provider.cmake and user.cmake:
+        return (
+            f"CMake wrote these rules, for its targets '{provider.cmake}' and '{user.cmake}'. This "
+            f"line in CMakeLists.txt puts them in order: "
+            f"add_dependencies({user.cmake} {provider.cmake})"
+        )
+    if not provider.line:
+        return (
+            f"An order-only input puts them in order: build {user.target}: ... || {provider.target}"
+        )
+    line = missing_edge(provider, user, directory=directory)
+    return f"This line in {user.file} puts them in order: {line}"
 
 
 def _of_file(trace: Trace, operations: tuple[int, ...]) -> Iterator[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What races in every run and is meant to: the tokens of make's jobserver, the cache of ccache."""
+"""What races in every run and is meant to: tokens of make's jobserver, caches, progress."""
 
 import re
 
@@ -11,9 +11,11 @@ from eitherway.worlds.processes.traced import Traced
 
 JOBSERVER = "tokens of make's jobserver"
 CCACHE = "the cache of ccache"
+PROGRESS = "the progress that CMake tells"
 _MAKE = re.compile(r"(?:.*/)?(?:g?make|ninja)")
 _FIFO = re.compile(r"GMfifo\d+$")
 _CACHE = re.compile(r"/\.?ccache/")
+_COUNTED = re.compile(r"/CMakeFiles/Progress(/|$)")
 _PIPES = [number for number, call in CALLS.items() if call.name in ("pipe", "pipe2")]
 _TOKENS = [number for number, call in CALLS.items() if call.name in ("read", "write")]
 
@@ -36,6 +38,8 @@ class Known:
                 return JOBSERVER
             if _CACHE.search(path):
                 return CCACHE
+            if _COUNTED.search(path):
+                return PROGRESS
         return ""
 
 

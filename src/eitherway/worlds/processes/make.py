@@ -20,17 +20,22 @@ _BUILDS = re.compile(r"(?:.*/)?(?:g?make|ninja(?:-build)?)")
 # GNU make 4.4 and later; before.
 _UPDATE = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): update target '(?P<target>[^']+)' due to: .*")
 _TARGET = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): target '(?P<target>[^']+)' does not exist")
+_CMAKE = re.compile(r"(^|/)CMakeFiles/(?P<target>[^/]+)\.dir/build\.make$")
 _SHELL = 3  # words of `sh -c RECIPE`
 _SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A target, and where its recipe stands."""
+    """A target, and where its recipe stands; `cmake`: the target of CMake that it was written for.
+
+    What CMake writes is not changed by hand.
+    """
 
     target: str
     file: str
     line: int
+    cmake: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,9 @@ def _parsed(text: str) -> Iterator[tuple[str, Rule]]:
     rule: Rule | None = None
     for line in text.splitlines():
         if found := _UPDATE.fullmatch(line) or _TARGET.fullmatch(line):
-            rule = Rule(found["target"], found["file"], int(found["line"]))
+            by = _CMAKE.search(found["file"])
+            cmake = by["target"] if by else ""
+            rule = Rule(found["target"], found["file"], int(found["line"]), cmake)
         elif rule is not None:
             yield plain(line), rule
 

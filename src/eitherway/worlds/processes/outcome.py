@@ -3,6 +3,7 @@
 
 import ast
 import os
+import re
 import signal
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,8 @@ Kept = Callable[[bytes], bytes]
 Written = dict[tuple[DataKind, str], list[bytes]]  # by stream and command
 _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 _TEMPORARY = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108  only looked at
+# How long each command took, and when: another in every run.
+_TIMES = re.compile(r"(^|/)\.ninja_(log|deps)$")
 _STREAMS = {
     DataKind.STANDARD_OUTPUT: "standard output",
     DataKind.STANDARD_ERROR: "standard error",
@@ -112,6 +115,8 @@ def files_of(box: Sandbox) -> Mapping[str, str]:
     """What became of files: content, type and permissions; when is nobody's promise either."""
     found: dict[str, list[str]] = defaultdict(list)
     for path, content in box.contents(TEXT).items():
+        if _TIMES.search(path):
+            continue
         found[f"file {_stable(path)}"].append(content)
     return {name: ", ".join(sorted(contents)) for name, contents in found.items()}
 
