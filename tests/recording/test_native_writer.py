@@ -64,6 +64,16 @@ def test_both_sides_write_the_same_bytes(programs: Path, tmp_path: Path, block_b
     assert contents(tmp_path / "c") == contents(tmp_path / "python")
 
 
+@pytest.mark.parametrize("start", [0, 1, 15])
+def test_checksums_are_those_of_zlib(programs: Path, start: int) -> None:
+    data = random.Random(start).randbytes(8192)
+    told = subprocess.run(
+        [programs / "sum_up", str(start), "700"], input=data, capture_output=True, check=True
+    )
+    sums = [zlib.crc32(data[start : start + length], length) for length in range(701)]
+    assert list(map(int, told.stdout.split())) == sums
+
+
 def test_python_reads_what_c_wrote(programs: Path, tmp_path: Path) -> None:
     run(programs / "write_sample", tmp_path / "c", "256")
     check(tmp_path / "c")
