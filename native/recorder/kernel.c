@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the programs in the kernel have seen, out of their ring. It lies in shared memory: a page
-// that says how far we have read, one that says how far they have written, and the records, which
-// are there twice in a row so that none is cut by the end.
+// that says how far we have read, one that says how far they have written, and the records. The
+// kernel offers these twice in a row, so that none is cut by the end; but each page that is mapped
+// takes its time, so once must do.
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +11,7 @@
 
 #include "recorder.h"
 
-enum { HEAD = 8 };
+enum { HEAD = 8, LINE = 64, AHEAD = 512 };
 #define BUSY (1u << 31)
 #define DISCARDED (1u << 30)
 
@@ -38,7 +39,7 @@ void kernel_begin(int socket) {
     if (maps[0] < 0)
         die(EXIT_UNAVAILABLE, "%s", length > 0 ? text : "BPF cannot be used: its loader ended");
     read_so_far = mapped(maps[0], page, PROT_READ | PROT_WRITE, 0);
-    const char *rest = mapped(maps[0], page + 2 * (size_t)SEEN_RING, PROT_READ, (off_t)page);
+    const char *rest = mapped(maps[0], page + (size_t)SEEN_RING, PROT_READ, (off_t)page);
     written = (const _Atomic unsigned long *)(const void *)rest;
     records = rest + page;
     counts = mapped(maps[1], SEEN_COUNTS * sizeof *counts, PROT_READ, 0);
@@ -56,9 +57,21 @@ void kernel_add(pid_t process) {
     close(handle);
 }
 
-static void take_one(void (*take)(const struct seen *seen), const char *data, size_t size) {
-    static struct seen seen; // a record ends where its texts end
-    memcpy(&seen, data, size < sizeof seen ? size : sizeof seen);
+void kernel_done(void) {
+    message_send(loader, 'd', NULL, 0);
+}
+
+// A record may end early, or where its texts end.
+static void take_one(void (*take)(const struct seen *seen), unsigned long at, size_t size) {
+    static struct seen seen;
+    enum { SHORT = offsetof(struct seen, second), FULL = offsetof(struct seen, text) };
+    size_t start = at % SEEN_RING, part = SEEN_RING - start;
+    size = size < sizeof seen ? size : sizeof seen;
+    part = part < size ? part : size;
+    memcpy(&seen, records + start, part);
+    memcpy((char *)&seen + part, records, size - part);
+    if (size <= SHORT)
+        memset((char *)&seen + SHORT, 0, FULL - SHORT);
     take(&seen);
 }
 
@@ -72,9 +85,11 @@ int kernel_take(void (*take)(const struct seen *seen)) {
                                                memory_order_acquire);
         if (length & BUSY)
             break;
+        __builtin_prefetch(records + (at + AHEAD) % SEEN_RING); // it lies in another's cache
+        __builtin_prefetch(records + (at + AHEAD + LINE) % SEEN_RING);
         uint32_t size = length & ~DISCARDED;
         if (!(length & DISCARDED))
-            take_one(take, head + HEAD, size);
+            take_one(take, at + HEAD, size);
         at += (size + HEAD + 7) / 8 * 8;
         atomic_store_explicit(read_so_far, at, memory_order_release);
         count++;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// eitherway-loader SOCKET PROGRAMS: loads the programs in the kernel, and keeps them for whoever
-// asks through the socket: '?' is answered by 'r' with the ring and its counts, 'a'
-// with a handle of a process makes it and all that it will start members of the tree. What it
-// cannot do it says there too. Recorders are in sandboxes, where nothing can be loaded.
+// eitherway-loader SOCKET PROGRAMS...: loads the first of these files of programs that the kernel
+// takes, and keeps them for whoever asks through the socket: '?' is answered by 'r' with the ring
+// and its counts, 'a' with a handle of a process makes it and all that it will start members of the
+// tree, and lets the programs run until 'd'. What it cannot do it says there too. Recorders are in
+// sandboxes, where nothing can be loaded.
 //
 // libbpf is looked for when this runs: a machine without it can still trace.
 #include <dlfcn.h>
@@ -28,13 +29,20 @@ static struct {
     void *(*set_print)(int (*)(int, const char *, va_list));
     struct bpf_object *(*open)(const char *, const void *);
     int (*load)(struct bpf_object *);
+    void (*close)(struct bpf_object *);
     struct bpf_program *(*next)(const struct bpf_object *, struct bpf_program *);
     struct bpf_link *(*attach)(const struct bpf_program *);
+    int (*detach)(struct bpf_link *);
     int (*map)(const struct bpf_object *, const char *);
     int (*update)(int, const void *, const void *, uint64_t);
 } libbpf;
 
+enum { LINKS_MAX = 16 };
+
 static int socket_of_recorder, members, counts, ring;
+static struct bpf_object *loaded;
+static struct bpf_link *links[LINKS_MAX];
+static size_t link_count;
 static char first_complaint[256];
 
 // The answer to whatever is asked first.
@@ -65,8 +73,10 @@ static void open_library(void) {
     find(library, "libbpf_set_print", &libbpf.set_print);
     find(library, "bpf_object__open_file", &libbpf.open);
     find(library, "bpf_object__load", &libbpf.load);
+    find(library, "bpf_object__close", &libbpf.close);
     find(library, "bpf_object__next_program", &libbpf.next);
     find(library, "bpf_program__attach", &libbpf.attach);
+    find(library, "bpf_link__destroy", &libbpf.detach);
     find(library, "bpf_object__find_map_fd_by_name", &libbpf.map);
     find(library, "bpf_map_update_elem", &libbpf.update);
 }
@@ -124,6 +134,9 @@ static struct seen_shape shape_for_kernel(uint32_t number, const struct call_sha
     find_paths(shape, &to);
     if (number == SYS_symlink || number == SYS_symlinkat)
         to.path[1] = 0; // what the link says is no path of the call, and is kept like one
+    to.is_short = to.path[0] == SEEN_NO_ARGUMENT && to.second == SEEN_NO_ARGUMENT &&
+                  !to.gives_descriptor && !to.two_descriptors && number != SYS_bind &&
+                  number != SYS_connect;
     if (number == SYS_mmap)
         to.unless_argument = 3, to.unless_bit = 0x20; // anonymous
     if (number == SYS_futex)
@@ -151,22 +164,47 @@ static void tell_shapes(int map) {
 
 // ---- questions
 
-static void load(const char *programs) {
+// The first that this kernel takes. Who may not load any is told so by the last.
+static struct bpf_object *load_one(char **programs) {
+    for (;; programs++) {
+        first_complaint[0] = '\0';
+        struct bpf_object *object = libbpf.open(*programs, NULL);
+        if (!object)
+            cannot("opening its programs", -errno);
+        int error = libbpf.load(object);
+        if (!error)
+            return object;
+        if (!programs[1])
+            cannot("loading its programs", error);
+        libbpf.close(object);
+    }
+}
+
+static void load(char **programs) {
     open_library();
     libbpf.set_print(keep_complaint);
-    struct bpf_object *object = libbpf.open(programs, NULL);
-    if (!object)
-        cannot("opening its programs", -errno);
-    int error = libbpf.load(object);
-    if (error)
-        cannot("loading its programs", error);
+    struct bpf_object *object = load_one(programs);
     members = libbpf.map(object, "members");
     counts = libbpf.map(object, "counts");
     ring = libbpf.map(object, "ring");
     tell_shapes(libbpf.map(object, "shapes"));
-    for (struct bpf_program *at = libbpf.next(object, NULL); at; at = libbpf.next(object, at))
-        if (!libbpf.attach(at))
-            cannot("starting its programs", -errno);
+    loaded = object;
+}
+
+// While they run, every call of every process on this machine takes a little longer.
+static bool run_programs(void) {
+    for (struct bpf_program *at = libbpf.next(loaded, NULL); at; at = libbpf.next(loaded, at)) {
+        struct bpf_link *link = link_count < LINKS_MAX ? libbpf.attach(at) : NULL;
+        if (!link)
+            return false;
+        links[link_count++] = link;
+    }
+    return true;
+}
+
+static void stop_programs(void) {
+    while (link_count)
+        libbpf.detach(links[--link_count]);
 }
 
 static bool add(int handle) {
@@ -174,13 +212,16 @@ static bool add(int handle) {
     bool worked = handle >= 0 && libbpf.update(members, &handle, &nothing, 0) == 0;
     if (handle >= 0)
         close(handle);
-    return worked;
+    stop_programs(); // of a recorder that was killed
+    return worked && run_programs();
 }
 
 static void answer(char question, int handle) {
     int both[2] = {ring, counts};
     if (question == '?')
         message_send(socket_of_recorder, 'r', both, 2);
+    else if (question == 'd')
+        stop_programs();
     else
         message_send(socket_of_recorder, add(handle) ? 'y' : 'n', NULL, 0);
 }
@@ -188,10 +229,10 @@ static void answer(char question, int handle) {
 int main(int count, char **words) {
     char question;
     int handle;
-    if (count != 3)
-        die(EXIT_USAGE, "usage: eitherway-loader SOCKET PROGRAMS");
+    if (count < 3)
+        die(EXIT_USAGE, "usage: eitherway-loader SOCKET PROGRAMS...");
     socket_of_recorder = atoi(words[1]);
-    load(words[2]);
+    load(words + 2);
     while (message_receive(socket_of_recorder, &question, 1, &handle, 1) > 0)
         answer(question, handle);
     return 0;

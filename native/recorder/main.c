@@ -3,20 +3,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../tracer/call_table.h"
 #include "recorder.h"
 
-enum { NUMBERS = 1 << 22 };                // pid_max cannot be more
-enum { NAP = 1000000, QUIET_NAPS = 1000 }; // ns; so many without a record, and who is left is left
+enum { NUMBERS = 1 << 22 };         // pid_max cannot be more
+enum { NAP = 4, QUIET_NAPS = 250 }; // ms; so many without a record, and who is left is left
 enum event { MADE = 1, RUNS = 2, ENDED = 3, SIGNALLED = 4 };
 
 static const char usage[] = "usage: eitherway-recorder --into FD --loader FD [--facts FD] "
@@ -199,15 +199,19 @@ static void end_left(void) {
     end_note_number("left", left);
 }
 
+// Nobody tells us that there are records, which would cost those who are looked at: we look.
 static int follow(void) {
     int status = 0, quiet = 0;
     bool ended = false;
+    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, first, 0), .events = POLLIN};
     while (!ended || living) {
+        poll(&end, 1, NAP);
         quiet = kernel_take(take) > 0 ? 0 : quiet + 1;
-        if (!ended && waitpid(first, &status, WNOHANG) == first)
+        if (!ended && waitpid(first, &status, WNOHANG) == first) {
             ended = true;
-        else if (quiet)
-            nanosleep(&(struct timespec){0, NAP}, NULL);
+            close(end.fd);
+            end.fd = -1; // from here on only time is waited for
+        }
         if (ended && living && quiet > QUIET_NAPS) {
             end_left();
             break;
@@ -245,6 +249,7 @@ int main(int count, char **words) {
         before[i] = kernel_count(i);
     start(options.command);
     int status = follow();
+    kernel_done();
     end_note("forced", "as asked");
     end_note_number("turns", 0);
     end_note_number("status", (unsigned)status);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // In the kernel: where calls of the tree begin and end, and what becomes of its processes. Who
 // belongs to the tree has a storage; a child has one when its parent does.
+//
+// Every call of the tree pays for what is done here, so little is: what is asked of a thread more
+// than once is kept in its storage, and where the kernel can (6.2), its structures are read without
+// a helper (CASTS; loader.c tries the other programs where it cannot).
 #include "seen.h"
 
 typedef unsigned int u32;
@@ -131,6 +135,22 @@ INLINE void inode_of(struct inode *inode, struct seen_inode *to) {
     to->device = inode->i_sb->s_dev;
 }
 
+#ifdef CASTS
+extern void *bpf_rdonly_cast(const void *address, u32 type) SECTION(".ksyms");
+#define KNOWN_AS(type, address)                                                                    \
+    ((type *)bpf_rdonly_cast(address, __builtin_btf_type_id(*(type *)0, 1)))
+#define FIELD(to, from, name) ((to) = (from)->name)
+// There is no type of what a slot of a table is; but a table has one that is as large.
+#define SLOT(to, table, which)                                                                     \
+    ((to) = (void *)KNOWN_AS(struct fdtable, (const char *)((table)->fd + (which)) -               \
+                                                 __builtin_preserve_field_info((table)->fd, 0))    \
+                ->fd)
+#else
+#define KNOWN_AS(type, address) (address)
+#define FIELD(to, from, name) read_kernel(&(to), sizeof(to), &(from)->name)
+#define SLOT(to, table, which) read_kernel(&(to), sizeof(to), (table)->fd + (which))
+#endif
+
 INLINE struct file *file_of(struct task_struct *task, u32 descriptor) {
     struct file *file = 0;
     struct files_struct *files = task->files;
@@ -139,28 +159,32 @@ INLINE struct file *file_of(struct task_struct *task, u32 descriptor) {
     struct fdtable *table = files->fdt;
     if (!table || descriptor >= table->max_fds)
         return 0;
-    read_kernel(&file, sizeof file, table->fd + descriptor);
-    return file;
+    SLOT(file, table, descriptor);
+    return file ? KNOWN_AS(struct file, file) : 0;
 }
 
-INLINE void inode_of_descriptor(struct task_struct *task, u32 descriptor, struct seen_inode *to) {
-    struct file *file = file_of(task, descriptor);
+INLINE void inode_of_file(struct file *file, struct seen_inode *to) {
     struct inode *inode = 0;
     struct super_block *super = 0;
+    unsigned short mode = 0;
+    unsigned long number = 0;
     to->device = 0;
     if (!file)
         return;
-    read_kernel(&inode, sizeof inode, &file->f_inode);
+    FIELD(inode, file, f_inode);
     if (!inode)
         return;
-    unsigned short mode = 0;
-    unsigned long number = 0;
-    read_kernel(&number, sizeof number, &inode->i_ino);
-    read_kernel(&mode, sizeof mode, &inode->i_mode);
-    read_kernel(&super, sizeof super, &inode->i_sb);
-    read_kernel(&to->device, sizeof to->device, &super->s_dev);
+    FIELD(number, inode, i_ino);
+    FIELD(mode, inode, i_mode);
+    FIELD(super, inode, i_sb);
+    if (super)
+        FIELD(to->device, super, s_dev);
     to->number = number;
     to->mode = mode;
+}
+
+INLINE void inode_of_descriptor(struct task_struct *task, u32 descriptor, struct seen_inode *to) {
+    inode_of_file(file_of(task, descriptor), to);
 }
 
 INLINE u32 number_of(struct pid *pid) {
@@ -170,6 +194,8 @@ INLINE u32 number_of(struct pid *pid) {
     return number;
 }
 
+// Said once for all calls of a thread: where it is made, and when it runs a program, by which it
+// becomes the first of its process.
 INLINE void name(struct task_struct *task, struct seen *seen) {
     seen->thread = number_of(task->thread_pid);
     seen->process = number_of(task->signal->pids[1]);
@@ -181,10 +207,17 @@ INLINE void count(u32 what) {
         __sync_fetch_and_add(value, 1);
 }
 
-INLINE void tell(struct seen *seen, u32 texts) {
-    u64 size = __builtin_offsetof(struct seen, text) + (texts & (2 * SEEN_PATH - 1));
+INLINE void put(struct seen *seen, u64 size) {
     if (ring_output(&ring, seen, size, NO_WAKEUP) < 0)
         count(SEEN_LOST);
+}
+
+INLINE void tell(struct seen *seen, u32 texts) {
+    put(seen, __builtin_offsetof(struct seen, text) + (texts & (2 * SEEN_PATH - 1)));
+}
+
+INLINE void tell_short(struct seen *seen) {
+    put(seen, __builtin_offsetof(struct seen, second));
 }
 
 // ---- calls
@@ -224,10 +257,9 @@ INLINE void take_file(struct task_struct *task, struct seen *seen, u32 descripto
     struct file *file = file_of(task, descriptor);
     if (!file)
         return;
-    inode_of_descriptor(task, descriptor, &seen->file);
-    seen->handle = (u64)file;
-    read_kernel(&seen->position, sizeof seen->position, &file->f_pos);
-    read_kernel(&seen->open_flags, sizeof seen->open_flags, &file->f_flags);
+    inode_of_file(file, &seen->file);
+    FIELD(seen->position, file, f_pos);
+    FIELD(seen->open_flags, file, f_flags);
 }
 
 // What some calls are given lies in memory: what kind of lock, how to open, where a socket is.
@@ -273,7 +305,7 @@ SECTION("tp_btf/sys_enter") int begins(u64 *context) {
     seen->file.device = seen->second.device = seen->given.device = 0;
     seen->directory[0].device = seen->directory[1].device = 0;
     seen->open_flags = seen->created = seen->length[0] = seen->length[1] = 0;
-    seen->handle = seen->pair[0] = seen->pair[1] = 0;
+    seen->pair[0] = seen->pair[1] = 0;
     if (shape->descriptor != SEEN_NO_ARGUMENT)
         take_file(task, seen, argument(seen, shape->descriptor));
     if (shape->second != SEEN_NO_ARGUMENT)
@@ -290,9 +322,11 @@ SECTION("tp_btf/sys_enter") int begins(u64 *context) {
     return 0;
 }
 
-INLINE void finish(struct task_struct *task, struct seen *seen) {
-    name(task, seen);
-    tell(seen, seen->length[0] + seen->length[1]);
+INLINE void finish(struct seen *seen, const struct seen_shape *shape) {
+    if (shape->is_short)
+        tell_short(seen);
+    else
+        tell(seen, seen->length[0] + seen->length[1]);
     seen->kind = 0;
 }
 
@@ -313,9 +347,9 @@ SECTION("tp_btf/sys_exit") int ends(u64 *context) {
     if (shape->gives_descriptor && result >= 0) {
         struct file *file = file_of(task, result);
         u32 mode = 0;
-        inode_of_descriptor(task, result, &seen->given);
+        inode_of_file(file, &seen->given);
         if (file)
-            read_kernel(&mode, sizeof mode, &file->f_mode);
+            FIELD(mode, file, f_mode);
         seen->created = (mode & CREATED) != 0;
     }
     if (shape->two_descriptors && result == 0) {
@@ -326,7 +360,7 @@ SECTION("tp_btf/sys_exit") int ends(u64 *context) {
     }
     if (number == WAITID && result == 0 && seen->arguments[2])
         read_user(seen->pair, sizeof seen->pair[0], (const char *)seen->arguments[2] + SENDER);
-    finish(task, seen);
+    finish(seen, shape);
     return 0;
 }
 
@@ -336,7 +370,6 @@ INLINE void event(struct task_struct *task, struct seen *seen, u32 kind) {
     seen->kind = kind;
     seen->entered = now();
     name(task, seen);
-    seen->length[0] = seen->length[1] = 0;
 }
 
 SECTION("tp_btf/sched_process_fork") int made(u64 *context) {
@@ -352,7 +385,8 @@ SECTION("tp_btf/sched_process_fork") int made(u64 *context) {
     event(parent, seen, SEEN_MADE);
     seen->number = number_of(child->thread_pid);
     seen->process = number_of(child->signal->pids[1]);
-    tell(seen, 0);
+    tell_short(seen);
+    seen->thread = seen->number; // from here on it is its own
     seen->kind = 0;
     return 0;
 }
@@ -398,15 +432,17 @@ SECTION("tp_btf/sched_process_exit") int ended(u64 *context) {
     struct seen *seen = storage_get(&members, task, 0, 0);
     if (!seen)
         return 0;
-    if (seen->kind == SEEN_CALL) { // it will not return
+    u32 number = seen->number;
+    struct seen_shape *shape = map_lookup(&shapes, &number);
+    if (seen->kind == SEEN_CALL && shape) { // it will not return
         seen->returned = 0;
         seen->result = 0;
         seen->left = now();
-        finish(task, seen);
+        finish(seen, shape);
     }
     event(task, seen, SEEN_ENDED);
     seen->result = task->exit_code;
-    tell(seen, 0);
+    tell_short(seen);
     seen->kind = 0;
     return 0;
 }
@@ -422,7 +458,7 @@ SECTION("tp_btf/signal_deliver") int signalled(u64 *context) {
     seen->number = context[0];
     read_kernel(&sender, sizeof sender, (const char *)info + SENDER);
     seen->result = sender;
-    tell(seen, 0);
+    tell_short(seen);
     seen->kind = 0;
     return 0;
 }

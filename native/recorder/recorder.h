@@ -18,17 +18,21 @@ ssize_t message_receive(int socket, char *text, size_t size, int *descriptors, s
 
 // Ends this process, with the loader's words, when they do not run.
 void kernel_begin(int socket);
-void kernel_add(pid_t process); // and all that it will make
+void kernel_add(pid_t process); // and all that it will make: from here on they are looked at
+void kernel_done(void);         // nobody is, any more
 // Hands over what was seen since; how many records.
 int kernel_take(void (*take)(const struct seen *seen));
 uint64_t kernel_count(unsigned which); // since the programs run
+
+// ---- mending.c
+
+// Fills in the lookups of a call as they were before it, by what it did.
+void entries_take(struct thread *thread, const struct seen *seen);
 
 // ---- entries.c: what paths led to
 
 void entries_begin(void);
 uint32_t object_of_seen(const struct seen_inode *inode);
-// Fills in the lookups of a call as they were before it, by what it did.
-void entries_take(struct thread *thread, const struct seen *seen);
 uint64_t entries_unknown(void); // paths that could not be followed any more
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef EITHERWAY_SEEN_H
 #define EITHERWAY_SEEN_H
 
-enum { SEEN_RING = 32 << 20 }; /* bytes */
+enum { SEEN_RING = 16 << 20 }; /* bytes */
 enum { SEEN_PATH = 512, SEEN_ARGUMENTS = 6, SEEN_CALLS = 512, SEEN_NO_ARGUMENT = 255 };
 enum seen_kind { SEEN_CALL = 1, SEEN_MADE, SEEN_RUNS, SEEN_ENDED, SEEN_SIGNALLED };
 
@@ -17,6 +17,7 @@ struct seen_shape {
     unsigned char path[2], directory[2];
     unsigned char unless_argument, unless_bit; /* not wanted when this bit is set */
     unsigned char two_descriptors, if_given; /* wanted only when this argument is not 0; or none */
+    unsigned char is_short;                  /* all of its record is in front */
 };
 
 struct seen_inode {
@@ -25,6 +26,7 @@ struct seen_inode {
     unsigned int mode;
 };
 
+/* What most calls have comes first: a record ends behind `file`, or with its texts. */
 struct seen {
     unsigned int kind;
     unsigned int thread, process; /* numbers in the namespace of the thread */
@@ -32,12 +34,15 @@ struct seen {
     unsigned long long entered, left;
     unsigned long long arguments[SEEN_ARGUMENTS];
     long long result;
-    unsigned long long position, handle;
-    struct seen_inode file, second, given, directory[2];
-    unsigned int open_flags, created; /* of the file; whether the call made the one it gives */
+    unsigned long long position;
+    unsigned int open_flags; /* of the file */
     unsigned int returned;
-    unsigned int length[2]; /* of the paths, with their ends; 0: it could not be read */
     unsigned int pair[2];
+    struct seen_inode file;
+
+    struct seen_inode second, given, directory[2];
+    unsigned int created;   /* whether the call made the one it gives */
+    unsigned int length[2]; /* of the paths, with their ends; 0: it could not be read */
     unsigned int reserved;
     char text[2 * SEEN_PATH];
 };

@@ -101,8 +101,10 @@ static bool step(struct walk *walk) {
         memmove(walk->rest, rest, strlen(rest) + 1);
         return *rest;
     }
-    snprintf(walk->gone + before, sizeof walk->gone - before, "%s%s", before ? "/" : "", part);
-    walk->gone_length = before + (before != 0) + length;
+    if (before)
+        walk->gone[walk->gone_length++] = '/';
+    memcpy(walk->gone + walk->gone_length, part, length + 1);
+    walk->gone_length += length;
     struct entry_found found;
     bool there = entry_find(
         &(struct entry_asked){walk->directory, part, length, walk->base, walk->gone, !*rest},

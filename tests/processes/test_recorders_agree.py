@@ -37,6 +37,11 @@ SCRIPTS = {
     "pipes": "echo a | cat | wc -c; (echo b; echo c) | (read x; cat)",
     "appending": "echo a >> f; echo b >> f; cat f; head -c 1 f",
     "children": "sh -c 'exit 3'; (sh -c 'kill -9 $$'); true",
+    "moved directories": "mkdir -p a/b; echo x > a/b/f; cat a/b/f a/b/../b/f; mv a c; "
+    "cat c/b/f a/b/f; mkdir a; cat a/b/f; cd c/b; cat ../b/f ./f; mv ../../c ../../d; cat ../b/f f",
+    "links that change": "echo 1 > x; echo 2 > y; ln -s x l; cat l l; rm l; ln -s y l; cat l; "
+    "mv l m; cat m l; ln -s m l; cat l",
+    "what comes and goes": "cat f; echo 1 > f; cat f; rm f; cat f; mkdir f; cat f/g",
     "proc": "cat /proc/self/comm; ls /proc/$$/fd > /dev/null",
 }
 

@@ -13,7 +13,8 @@ from eitherway.errors import Unavailable
 from eitherway.installed import native
 
 RECORDER = "bin/eitherway-recorder"
-_LOADER, _PROGRAMS = "bin/eitherway-loader", "lib/recorder.bpf.o"
+_LOADER = "bin/eitherway-loader"
+_PROGRAMS = ("lib/recorder.bpf.o", "lib/recorder-plain.bpf.o")  # the second for older kernels
 _PATIENCE = 10  # seconds that the loader may take to end
 
 
@@ -22,7 +23,7 @@ class Watching(Closing):
 
     def __init__(self) -> None:
         try:
-            words = [str(native(_LOADER)), "", str(native(_PROGRAMS))]
+            words = [str(native(_LOADER)), "", *(str(native(name)) for name in _PROGRAMS)]
         except Unavailable as missing:
             raise Unavailable(
                 "BPF cannot be used: no clang was there when this was built",

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the paths of a call led to before it. They are walked when it is over: what the call itself
+// has changed is known from its result.
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "entries.h"
+
+static struct lookup *last_of(struct thread *thread, uint32_t path) {
+    for (size_t i = thread->lookup_count; i > 0; i--) {
+        struct lookup *lookup = &thread->lookups[i - 1];
+        if (lookup->path == path && lookup->flags & LOOKUP_LAST)
+            return lookup;
+    }
+    return NULL;
+}
+
+static uint32_t *remembered(const struct lookup *lookup) {
+    return entry_remembered(entry_number(lookup->directory, lookup->name));
+}
+
+static bool makes(uint64_t number) {
+    return number == SYS_mkdir || number == SYS_mkdirat || number == SYS_mknod ||
+           number == SYS_mknodat || number == SYS_symlink || number == SYS_symlinkat;
+}
+
+static bool removes(uint64_t number) {
+    return number == SYS_unlink || number == SYS_unlinkat || number == SYS_rmdir;
+}
+
+static bool renames(uint64_t number) {
+    return number == SYS_rename || number == SYS_renameat || number == SYS_renameat2;
+}
+
+static uint32_t was_there(const struct lookup *lookup) {
+    uint32_t object = *remembered(lookup);
+    return object && object != NOT_KNOWN ? object : object_that_was(S_IFREG);
+}
+
+// By now the new entry leads to what the old one led to.
+static void mend_rename(struct lookup *from, struct lookup *to) {
+    bool not_known = *remembered(to) == NOT_KNOWN;
+    if (!from->found)
+        from->found = not_known && to->found ? to->found : was_there(from);
+    if (not_known)
+        to->found = 0;
+    *remembered(from) = 0;
+    *remembered(to) = from->found;
+    if (S_ISDIR(mode_of(from->found)))
+        ways_move();
+}
+
+static void made_link(uint32_t *after, const struct seen *seen) {
+    if (*after == NOT_KNOWN)
+        *after = object_that_was(S_IFLNK);
+    if (seen->length[1])
+        target_set(*after, seen->text + seen->length[0]);
+}
+
+// One entry that the call made, removed or found: as it was before, and what it is after.
+static void mend(struct lookup *last, const struct seen *seen, bool new_link) {
+    bool worked = seen->result >= 0;
+    uint32_t given = object_of_seen(&seen->given), *after = remembered(last);
+    if (given)
+        mode_set(given, seen->given.mode);
+    if (!worked) {
+        if (seen->result == -ENOENT)
+            *after = last->found = 0;
+        else if (last->found)
+            *after = last->found;
+    } else if (makes(seen->number) || new_link) {
+        *after = *after == NOT_KNOWN && last->found ? last->found : NOT_KNOWN;
+        if (seen->number == SYS_symlink || seen->number == SYS_symlinkat)
+            made_link(after, seen);
+        last->found = 0;
+    } else if (removes(seen->number)) {
+        last->found = last->found ? last->found : was_there(last);
+        *after = 0;
+    } else if (given && seen->created) {
+        last->found = 0;
+        *after = given;
+    } else {
+        if (given && !S_ISLNK(seen->given.mode))
+            last->found = given;
+        else if (!last->found)
+            last->found = was_there(last);
+        *after = last->found;
+    }
+}
+
+static bool leads_to_directory(const struct seen *seen) {
+    return S_ISDIR(seen->given.mode) || seen->number == SYS_chdir;
+}
+
+static void learn_ways(const struct thread *thread, const struct seen *seen) {
+    char way[PATH_MAX];
+    for (size_t i = 0; i < thread->lookup_count; i++) {
+        const struct lookup *lookup = &thread->lookups[i];
+        const char *start = lookup->flags & LOOKUP_IN_ROOT ? "" : way_of(lookup->directory);
+        if (!start || !lookup->found || (lookup->flags & LOOKUP_LAST && !leads_to_directory(seen)))
+            continue;
+        const char *name = text_of_number(lookup->name);
+        size_t before = strlen(start), length = strlen(name);
+        if (before + length + 2 > sizeof way)
+            continue;
+        memcpy(way, start, before);
+        way[before] = '/';
+        memcpy(way + before + (before != 0), name, length + 1);
+        way_set(lookup->found, way);
+    }
+}
+
+static void mend_all(struct thread *thread, const struct seen *seen) {
+    struct lookup *first = last_of(thread, 0), *second = last_of(thread, 1);
+    if (renames(seen->number) && seen->result == 0 && first && second) {
+        mend_rename(first, second);
+        return;
+    }
+    if (first)
+        mend(first, seen, false);
+    bool links_both = seen->number == SYS_link || seen->number == SYS_linkat;
+    if (second)
+        mend(second, seen, links_both);
+    if (second && first && links_both && seen->result == 0)
+        *remembered(second) = first->found;
+}
+
+void entries_take(struct thread *thread, const struct seen *seen) {
+    uint32_t number = walk_number(thread, seen);
+    bool again = number && walk_again(thread, number);
+    if (!again) {
+        entries_ask_about(seen);
+        lookups_take(thread);
+    }
+    if (!again || leads_to_directory(seen))
+        learn_ways(thread, seen);
+    mend_all(thread, seen);
+    if (number && !again)
+        walk_keep(thread, number);
+}

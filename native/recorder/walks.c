@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same call with the same path from the same directory goes the same way, as long as each entry
+// on it leads to what it led to, and no directory was moved: that is where "..", which is no entry
+// here, would lead elsewhere. What changes without a call is not kept.
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tracer/call_table.h"
+#include "../tracer/numbering.h"
+#include "entries.h"
+
+struct walked {
+    uint32_t moved, value; // as ways_moved was; of the call
+    size_t count;
+    struct {
+        uint32_t entry;
+        struct lookup lookup;
+    } parts[];
+};
+
+static struct numbering walk_keys;
+static struct walked **walks;
+static size_t walks_room;
+
+struct walk_key {
+    uint32_t number, flags, starts[2], lengths[2];
+    char text[2 * SEEN_PATH];
+};
+
+static uint32_t path_count(const struct call_shape *shape) {
+    uint32_t count = 0;
+    for (int i = 0; i < ARGUMENTS; i++)
+        count += shape->takes[i] == TAKES_PATH || shape->takes[i] == TAKES_LINK ||
+                 shape->takes[i] == TAKES_NEW_PATH;
+    return count;
+}
+
+uint32_t walk_number(const struct thread *thread, const struct seen *seen) {
+    struct walk_key key; // large: only what is needed is set
+    memset(&key, 0, offsetof(struct walk_key, text));
+    size_t length = 0;
+    if (!seen->length[0] || !path_count(thread->shape))
+        return 0;
+    key.number = seen->number;
+    for (int i = 0; i < ARGUMENTS; i++)
+        if (thread->shape->takes[i] == TAKES_AT_FLAGS ||
+            thread->shape->takes[i] == TAKES_OPEN_FLAGS)
+            key.flags = key.flags * SPREAD + (uint32_t)seen->arguments[i];
+    for (int i = 0; i < 2; i++) {
+        const char *path = seen->text + length;
+        if (!seen->length[i])
+            continue;
+        key.starts[i] = path[0] == '/' ? 0 : object_of_seen(&seen->directory[i]);
+        key.lengths[i] = seen->length[i];
+        length += seen->length[i];
+    }
+    bool is_new;
+    if (length > sizeof key.text)
+        return 0;
+    memcpy(key.text, seen->text, length);
+    return numbering_of(&walk_keys, &key, offsetof(struct walk_key, text) + length, &is_new);
+}
+
+static bool walk_holds(const struct walked *walked) {
+    if (!walked || walked->moved != ways_moved())
+        return false;
+    for (size_t i = 0; i < walked->count; i++)
+        if (*entry_remembered(walked->parts[i].entry) != walked->parts[i].lookup.found)
+            return false;
+    return true;
+}
+
+bool walk_again(struct thread *thread, uint32_t number) {
+    walks = with_room(walks, &walks_room, number, sizeof(struct walked *));
+    const struct walked *walked = walks[number];
+    if (!walk_holds(walked))
+        return false;
+    thread->call.value = walked->value;
+    thread->lookup_count = walked->count;
+    for (size_t i = 0; i < walked->count; i++)
+        thread->lookups[i] = walked->parts[i].lookup;
+    return true;
+}
+
+// What was found is what will be found there next time: as the call has left it.
+static bool keep_part(const struct lookup *lookup, struct walked *to, size_t at) {
+    uint32_t entry = entry_number(lookup->directory, lookup->name);
+    uint32_t found = *entry_remembered(entry);
+    bool other_link = found != lookup->found && S_ISLNK(mode_of(found));
+    if (found == NOT_KNOWN || other_link || changes_by_itself(lookup->directory))
+        return false;
+    to->parts[at].entry = entry;
+    to->parts[at].lookup = *lookup;
+    to->parts[at].lookup.found = found;
+    return true;
+}
+
+// All of its paths were walked to their ends.
+static bool is_whole(const struct thread *thread) {
+    uint32_t ends = 0, paths = path_count(thread->shape);
+    for (size_t i = 0; i < thread->lookup_count; i++)
+        if (thread->lookups[i].flags & LOOKUP_LAST)
+            ends |= 1u << thread->lookups[i].path;
+    return ends == (1u << paths) - 1 && thread->lookup_count < LOOKUPS_MAX;
+}
+
+void walk_keep(const struct thread *thread, uint32_t number) {
+    size_t count = thread->lookup_count;
+    if (!is_whole(thread))
+        return;
+    free(walks[number]);
+    struct walked *walked = walks[number] = malloc(sizeof *walked + count * sizeof *walked->parts);
+    if (!walked)
+        die(EXIT_UNAVAILABLE, "there is not enough memory");
+    *walked = (struct walked){ways_moved(), (uint32_t)thread->call.value, count};
+    for (size_t i = 0; i < count; i++)
+        if (!keep_part(&thread->lookups[i], walked, i)) {
+            free(walked);
+            walks[number] = NULL;
+            return;
+        }
+}
