@@ -23,6 +23,7 @@ MODULES = (
     "growing",
     "replays",
     "recording",
+    "one_call",
     "tree_detection",
     "flips",
     "corpus",

@@ -66,9 +66,7 @@ def rows(rounds: int) -> Iterator[list[str]]:
 
 def main() -> None:
     """The table."""
-    parser = arguments(__doc__ or "")
-    parser.add_argument("--rounds", type=int, default=15, help="of each call (default: 15)")
-    options = parser.parse_args()
+    options = arguments(__doc__, rounds=15).parse_args()
     file = options.write and options.write.resolve()
     head = ["call", "bare ms", "eitherway cc ms"]
     published(f"{machine()}\n\n{table(head, list(rows(options.rounds)))}", "compiling", file)

@@ -79,8 +79,7 @@ def _resident(runs: Sequence[Spent]) -> str:
 
 def main() -> None:
     """The table."""
-    parser = arguments(__doc__ or "")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="(default: 5)")
+    parser = arguments(__doc__, rounds=5)
     parser.add_argument("programs", nargs="*", help="only these")
     options = parser.parse_args()
     watch = Watch()

@@ -163,8 +163,7 @@ def published_tables(subjects: Sequence[Subject], rounds: int, file: Path | None
 
 def main() -> None:
     """The tables."""
-    parser = arguments(__doc__ or "")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="(default: 3)")
+    parser = arguments(__doc__, rounds=3)
     parser.add_argument("programs", nargs="*", help="only these")
     options = parser.parse_args()
     published_tables(chosen(options.programs), options.rounds, options.write)

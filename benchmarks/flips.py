@@ -99,9 +99,7 @@ def _timed(branches: Branches, pair: Pair, box: Sandbox) -> float:
 
 def main() -> None:
     """The table."""
-    parser = arguments(__doc__ or "")
-    parser.add_argument("--rounds", type=int, default=21, metavar="N", help="(default: 21)")
-    options = parser.parse_args()
+    options = arguments(__doc__, rounds=21).parse_args()
     watch = Watch()
     rows = []
     for before in BEFORE:

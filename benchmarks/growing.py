@@ -78,9 +78,7 @@ def grown(what: str, cases: Sequence[tuple[str, Stripes]], rounds: int) -> str:
 
 def main() -> None:
     """Three tables."""
-    parser = arguments(__doc__ or "")
-    parser.add_argument("--rounds", type=int, default=1, metavar="N", help="(default: 1)")
-    options = parser.parse_args()
+    options = arguments(__doc__, rounds=1).parse_args()
     watch = Watch()
     tables = [grown(what, cases, options.rounds) for what, cases in GROWTH.items()]
     published("\n\n".join([watch.told(), *tables]), "detection growth", options.write)

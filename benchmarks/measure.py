@@ -89,10 +89,13 @@ def _own() -> float:
     return sum(os.times()[:4])
 
 
-def arguments(description: str) -> argparse.ArgumentParser:
-    """The options all benchmarks have."""
+def arguments(description: str | None, rounds: int | None = None) -> argparse.ArgumentParser:
+    """The options all benchmarks have; and how often, for those that do it in rounds."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--write", metavar="FILE", type=Path, help="put the tables into this file")
+    if rounds is not None:
+        told = f"of each (default: {rounds})"
+        parser.add_argument("--rounds", type=int, default=rounds, metavar="N", help=told)
     return parser
 
 

@@ -142,7 +142,8 @@ def ratios(name: str, rounds: Rounds) -> list[str]:
     return [name, *bare, *others]
 
 
-def _held(text: str, misses: bool) -> str:
+def held(text: str, misses: bool) -> str:
+    """Bold when it is over its bar."""
     return f"**{text}**" if misses else text
 
 
@@ -155,8 +156,8 @@ def costs(name: str, rounds: Rounds) -> list[str]:
         calls = _median(rounds[variant], lambda run: run.calls)
         size = _median(rounds[variant], lambda run: run.size) / calls
         cells += [f"{calls:,.0f}", f"{size:.0f}"]
-        cells += [_held(f"{found:.2f}", over and variant == "ptrace")]
-        cells += [_held(f"{cost:,.0f}", over and variant != "ptrace")]
+        cells += [held(f"{found:.2f}", over and variant == "ptrace")]
+        cells += [held(f"{cost:,.0f}", over and variant != "ptrace")]
     return cells
 
 
@@ -171,8 +172,7 @@ def _noise(all_rounds: list[Rounds]) -> str:
 
 def main() -> None:
     """Both tables."""
-    parser = arguments(__doc__ or "")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="(default: 5)")
+    parser = arguments(__doc__, rounds=5)
     parser.add_argument("workloads", nargs="*", help="only those whose names begin so")
     options = parser.parse_args()
     need("strace", "strace")
