@@ -63,6 +63,15 @@ class Advice:
                 "moment without it."
             )
 
+    def on_interrupted(self, operations: tuple[int, ...]) -> Iterator[str]:
+        """A signal that comes while a call waits, or behind it."""
+        yield from self._who(operations)
+        yield (
+            "Both ends of the call are possible: what the handler noted must be looked at whether "
+            "or not it was interrupted. With the signal blocked, ppoll, pselect or a signalfd wait "
+            "for it and for the other at once."
+        )
+
     def _who(self, operations: tuple[int, ...]) -> Iterator[str]:
         """The commands, where they work, and the lines that they come from."""
         for name, operation in zip("ABC", operations, strict=False):

@@ -25,7 +25,7 @@ from eitherway.model.words import Arm, Class
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.branch import Branches, Spec
-from eitherway.worlds.processes.cut import Between, Came, Choice, Pair
+from eitherway.worlds.processes.cut import Between, Came, Choice, Interrupted, Pair
 from eitherway.worlds.processes.outcome import text_of
 from eitherway.worlds.processes.run import Ran
 from eitherway.worlds.processes.traced import Traced
@@ -166,6 +166,8 @@ class TreeJudge(Closing):
             yield from self._advice.on(candidate.anchors, candidate.operations, swapped=swapped)
         elif isinstance(candidate.anchors, Between):
             yield from self._advice.on_three(candidate.anchors, candidate.operations)
+        elif isinstance(candidate.anchors, Interrupted):
+            yield from self._advice.on_interrupted(candidate.operations)
 
     def close(self) -> None:
         """Wait for what is under way, and forget it."""
@@ -200,20 +202,29 @@ def _order(candidate: Candidate, arm: Arm) -> str:
         waits = [op for op in candidate.finding.operations if op.op.startswith("wait")]
         return f"the {side(waits[0])} finds process {child} first"
     if isinstance(anchors, Between):
-        check, change, use = map(side, candidate.finding.operations)
-        if anchors.came(arm) is Came.BETWEEN:
-            return f"the {change} comes between the {check} and the {use}"
-        if anchors.came(arm) is Came.AFTER:
-            return f"the {change} comes after the {use}"
-        return f"the {change} comes before the {check}"
+        return _coming(candidate, anchors.came(arm))
+    if isinstance(anchors, Interrupted):
+        wait, sent, wake = map(side, candidate.finding.operations)
+        if arm is Arm.CONTROL:
+            return f"the signal of the {sent} interrupts the {wait}"
+        return f"the {wake} ends the {wait} before the signal of the {sent} comes"
     first, second = (side(operation) for operation in candidate.sides[:2])
     one, other = (second, first) if arm is Arm.FLIP else (first, second)
     return f"the {one} comes before the {other}"
 
 
+def _coming(candidate: Candidate, came: Came) -> str:
+    check, change, use = map(side, candidate.finding.operations)
+    if came is Came.BETWEEN:
+        return f"the {change} comes between the {check} and the {use}"
+    if came is Came.AFTER:
+        return f"the {change} comes after the {use}"
+    return f"the {change} comes before the {check}"
+
+
 def _orders(candidate: Candidate) -> Orders:
     other, recorded = (f"When {_order(candidate, arm)}" for arm in (Arm.FLIP, Arm.CONTROL))
-    if isinstance(candidate.anchors, Between):
+    if isinstance(candidate.anchors, Between | Interrupted):
         return Orders(other, recorded, "otherwise")
     return Orders(other, recorded)
 

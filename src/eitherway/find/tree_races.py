@@ -15,7 +15,7 @@ from eitherway.findings.from_races import findings_of
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.race import Race
 from eitherway.model.words import OURS, Kind
-from eitherway.worlds.processes.cut import Anchors, Between, Came, Choice, Cuts, Pair
+from eitherway.worlds.processes.cut import Anchors, Between, Came, Choice, Cuts, Interrupted, Pair
 from eitherway.worlds.processes.known import Known
 from eitherway.worlds.processes.traced import Traced
 
@@ -109,6 +109,8 @@ def _sides(
             Came.AFTER: (use, change),
         }
         return seen[anchors.seen]
+    if isinstance(anchors, Interrupted):
+        return finding.operations[1:]
     if isinstance(anchors, Choice):
         return finding.operations
     calls = [int(traced.call[number]) for number in race.operations]

@@ -11,7 +11,7 @@ from itertools import count, product
 
 from eitherway.model.finding import FoundOperation, Frame
 from eitherway.model.identity import own_frame
-from eitherway.model.race import UNORDERED
+from eitherway.model.race import INTERRUPTED, UNORDERED
 from eitherway.model.words import STORES, Kind, OpFlag, OpKind
 
 Sentences = tuple[str, ...]
@@ -85,7 +85,19 @@ def _holding(side: Side) -> str:
     return "holds " + (", ".join(side.found.locks) or "no lock")
 
 
-def _wait_wakeups(named: dict[str, Side], _: str) -> Sentences:
+def _interrupted(named: dict[str, Side]) -> Sentences:
+    w, k, v = named
+    return (
+        f"Then {w} is over when {v} comes, or when the signal that {k} sends does.",
+        f"Suppose the program decides which. Then {k} happens before {v}, or {v} before {k}.",
+        "However, no chain of starts, ends and data leads from one to the other: a contradiction.",
+        f"So the signal, which interrupted {w} here, can come when {v} has ended it.",
+    )
+
+
+def _wait_wakeups(named: dict[str, Side], pattern: str) -> Sentences:
+    if pattern == INTERRUPTED:
+        return _interrupted(named)
     waits, wakes = _split(named, OpKind.WAIT), _split(named, OpKind.WAKE)
     if not waits or len(wakes) <= 1:
         return ()

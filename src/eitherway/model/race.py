@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from eitherway.model.words import Kind
 
+INTERRUPTED = "interrupted"  # of wait-wakeups: by a signal, where another could have ended it
 UNORDERED = "unordered-"  # before a pattern: what came first here can come last
 
 

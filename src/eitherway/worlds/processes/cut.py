@@ -7,7 +7,7 @@ from enum import Enum
 import numpy as np
 
 from eitherway.model.order import Order
-from eitherway.model.race import Race
+from eitherway.model.race import INTERRUPTED, Race
 from eitherway.model.trace import Table
 from eitherway.model.words import Arm, Kind, OpKind
 from eitherway.worlds.processes.operations import NO_CALL
@@ -78,7 +78,16 @@ class Between:
         return self.first or self.came(Arm.SERIAL) is Came.AFTER
 
 
-Anchors = Pair | Choice | Between
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """A call that a signal interrupted, the one that sent it, and one that would have ended it."""
+
+    wait: int
+    signal: int
+    wake: int
+
+
+Anchors = Pair | Choice | Between | Interrupted
 
 
 class Cuts:
@@ -95,6 +104,8 @@ class Cuts:
             return None
         if race.kind is Kind.LOAD_STORE:
             return Pair(*sorted(calls))
+        if race.pattern == INTERRUPTED:
+            return Interrupted(*calls)
         if race.kind is Kind.TOCTOU:
             check, change, use = calls
             return Between(check, change, use, first=not self._before(change)[check])
@@ -149,6 +160,8 @@ class Cuts:
             return self._of_pair(anchors, arm)
         if isinstance(anchors, Between):
             return self._of_three(anchors, arm)
+        if isinstance(anchors, Interrupted):
+            return self._of_interrupted(anchors, arm)
         if arm is Arm.PREFIX:
             return Turns(range(anchors.wait + 1))
         needed = self._before(anchors.wait)
@@ -178,6 +191,15 @@ class Cuts:
         late = came is Came.AFTER
         ends = (three.use, three.change) if late else (three.change, three.use)
         return _ending(needed, ends, (three.check,))
+
+    def _of_interrupted(self, three: Interrupted, arm: Arm) -> Turns:
+        """It waits in either order; the signal comes behind it when it was ended before."""
+        every = three.wait, three.signal, three.wake
+        if arm is Arm.PREFIX:
+            return Turns(range(max(every) + 1))
+        needed = self._before(three.wait) | self._before(three.signal) | self._before(three.wake)
+        late = three.wait, three.wake, three.signal
+        return _ending(needed, late if arm is Arm.FLIP else every)
 
     def _before_without(self, call: int, other: int) -> Table:
         """The same; where the other is what ended a wait, only what it needs besides."""

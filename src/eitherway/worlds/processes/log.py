@@ -184,15 +184,20 @@ def _ending(told: bytes | None, recording: Recording) -> Ending:
 def effect(calls: Table) -> Table:
     """When each call took effect: what waits, when it was over; all else when it began.
 
+    What was interrupted did nothing but wait: it counts from its begin, too.
     What wakes others can wait too, for room in a pipe; others have gone on by its first bytes. What
     can do either says by a flag that it only gives.
     """
     numbers, place = np.unique(calls["number"], return_inverse=True)
     waits = np.array([_waits(number) for number in numbers.tolist()], dtype=bool)[place]
     returned = (calls["flags"] & (CallFlag.NEVER_RETURNED | CallFlag.GIVES)) == 0
-    moments: Table = np.where(waits & returned, calls["left"], calls["entered"])
+    interrupted = np.isin(calls["result"].astype(np.int64), INTERRUPTED)
+    moments: Table = np.where(waits & returned & ~interrupted, calls["left"], calls["entered"])
     return moments
 
+
+# EINTR, and what the kernel tells who traces of calls that it will make again.
+INTERRUPTED = (-4, -512, -513, -514, -516)
 
 # A signal that came before a wait for one has come to nothing: such a wait counts from its begin.
 _AT_ONCE = ("never", "signal")

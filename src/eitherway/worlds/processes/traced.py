@@ -15,7 +15,7 @@ from eitherway.worlds.processes import ipc
 from eitherway.worlds.processes.calls import Call, call_of, calls_of
 from eitherway.worlds.processes.described import OF_PROCESSES, described
 from eitherway.worlds.processes.descriptors import Descriptors, Handle
-from eitherway.worlds.processes.log import EventKind, Log, effect
+from eitherway.worlds.processes.log import INTERRUPTED, EventKind, Log, effect
 from eitherway.worlds.processes.meaning import Micro, micros
 from eitherway.worlds.processes.operations import Operations
 from eitherway.worlds.processes.paths import Paths
@@ -216,6 +216,12 @@ class _Maker:
             self._ends(call.thread, call)
         elif call.name in ("wait4", "waitid") and call.worked:
             self._waits(call)
+        elif call.name in ("wait4", "waitid") and call.result in INTERRUPTED:
+            flags = OpFlag.WILDCARD | OpFlag.FAILED
+            touched = self._children(call.thread)
+            self._operations.add(
+                call.thread, OpKind.WAIT, touched, call=call, flags=flags, about=_CHILDREN
+            )
 
     def _ends(self, thread: int, call: Call | None = None) -> None:
         life = self._tree.lives[thread]
