@@ -284,6 +284,7 @@ void call_leave(struct thread *thread, int64_t result) {
     take_child(thread, result);
     polls_leave(thread, result);
     ipc_leave(thread, result);
+    ports_leave(thread, result);
     result = take_input(thread, result);
     take_output(thread, result);
     thread->call.result = (uint64_t)result;
@@ -298,8 +299,9 @@ static bool is_awaited(const struct thread *thread) {
     return call_may_wait(thread) || (written && thread->call.object) || S_ISCHR(thread->mode) ||
            shape->fills != FILLS_NOTHING || shape->gives == GIVES_PROCESS ||
            shape->gives == GIVES_TWO_DESCRIPTORS || signals_sends(thread->call.number) ||
-           thread->call.number == SYS_execve || thread->call.number == SYS_execveat ||
-           thread->call.number == SYS_exit || thread->call.number == SYS_exit_group;
+           thread->call.number == SYS_bind || thread->call.number == SYS_execve ||
+           thread->call.number == SYS_execveat || thread->call.number == SYS_exit ||
+           thread->call.number == SYS_exit_group;
 }
 
 bool call_pass(struct thread *thread) {

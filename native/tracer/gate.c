@@ -52,6 +52,8 @@ static void count_likes(struct thread *thread) {
 static void let_through(struct thread *thread) {
     thread->where = IN_CALL;
     thread->call.entered = tick();
+    if (ordered)
+        ports_choose(thread);
     bool sure = call_ends_for_sure(thread);
     if (!ordered && !sure && !call_may_wait(thread))
         in_flight = thread;

@@ -212,6 +212,10 @@ static void call_ends(struct thread *thread) {
     }
     if (thread->where == IN_CALL && stop_result(thread->id, &result) < 0)
         thread->where = ABOUT; // it is gone
+    if (thread->where == IN_CALL && ports_try_again(thread, result)) {
+        go_on(thread, 0);
+        return;
+    }
     ends(thread, result);
 }
 

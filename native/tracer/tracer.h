@@ -53,6 +53,8 @@ struct thread {
     bool slept;        // when it was last looked at, since it was let go
     bool began;        // the command runs: what comes before is ours
     bool brief;        // only the names in its paths are wanted
+    bool chose_port;   // a port stands where the program has 0
+    bool any_port;     // that was taken: the kernel chooses
     bool sent_back;    // to before the call that it was held at
     int stat, syscall; // of its directory in /proc; 0: not opened yet
     uint32_t index;
@@ -232,6 +234,13 @@ void polls_enter(struct thread *thread);
 void polls_leave(struct thread *thread, int64_t result);
 void ipc_enter(struct thread *thread);
 void ipc_leave(struct thread *thread, int64_t result);
+
+// ---- ports.c
+
+void ports_choose(struct thread *thread); // ordered: for a call that is let through
+// The port was taken: the thread, which stands behind its call, makes it anew.
+bool ports_try_again(struct thread *thread, int64_t result);
+void ports_leave(struct thread *thread, int64_t result);
 
 // ---- plan.c: the turns of a branch
 

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from tests.processes.harness import PROGRAMS, compiled, folder, launch, ran
@@ -13,6 +14,8 @@ from eitherway.model.order import Order
 from eitherway.model.words import Class, Kind
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.plan import Plans, Turns
+from eitherway.worlds.processes.run import Follow, run
 from eitherway.worlds.processes.traced import Traced, traced
 
 LOUD = {Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS}
@@ -53,6 +56,7 @@ def test_a_signal_that_comes_too_early_kills_or_is_lost(program: str, work: Path
         ("readers", Kind.WAKEUP_WAITS, {"read"}),
         ("comers", Kind.WAIT_WAKEUPS, {"connect"}),
         ("senders", Kind.WAIT_WAKEUPS, {"msgsnd"}),
+        ("ports", Kind.WAIT_WAKEUPS, {"connect"}),
     ],
 )
 @pytest.mark.usefixtures("box")
@@ -70,6 +74,37 @@ def test_who_asks_whether_something_is_ready_may_ask_too_early(program: str, wor
     assert (finding.kind, finding.klass) == (Kind.LOAD_STORE, Class.SPEC_VIOLATED)
     assert calls(finding) == {"poll", "write"}
     assert {operation.object for operation in finding.operations} == {"readiness"}
+
+
+@pytest.mark.usefixtures("box")
+def test_a_signal_that_interrupts_a_call_may_come_behind_it(program: str, work: Path) -> None:
+    found = checked(work, program, "interrupted")
+    (finding,) = [f for f in loud(found) if calls(f) == {"read", "kill", "write"}]
+    assert (finding.kind, finding.klass) == (Kind.WAIT_WAKEUPS, Class.SPEC_VIOLATED)
+    assert "before the signal of the kill by process" in finding.consequence
+    assert "the program ends with exit status 1" in finding.consequence
+
+
+def test_an_interrupted_call_is_made_again_in_its_place(
+    program: str, work: Path, box: Sandbox
+) -> None:
+    done = ran(box, work, program, "interrupted")
+    assert done.log.ending.status == 0
+    box.reset()
+    follow = Follow(Plans(done.log), Turns(range(len(done.log.calls))))
+    with TemporaryDirectory(dir="/dev/shm") as into:
+        again = run(launch(work, program, "interrupted"), box, Path(into), seed=0, follow=follow)
+    assert (again.log.ending.left_plan, again.log.ending.status) == ("", 0)
+
+
+def test_a_port_that_the_kernel_chooses_is_the_same_in_every_run(
+    program: str, work: Path, box: Sandbox
+) -> None:
+    ports = set()
+    for _ in range(2):
+        ports.add(ran(box, work, program, "ports").out.beginning)
+        box.reset()
+    assert len(ports) == 1
 
 
 TOLD_BY = ["poll", "select", "epoll", "splice", "tee", "message", "semaphore", "pidfd"]

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One way to race for each argument.
 #define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -116,6 +118,32 @@ static int comers(void) {
     return first != 'a';
 }
 
+// The same at a port that the kernel chooses: once in each run, of the same number in all.
+static int ports(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t length = sizeof address;
+    char first = 0;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, length) < 0 || address.sin_port != 0 ||
+        listen(listener, 2) < 0 || getsockname(listener, (struct sockaddr *)&address, &length) < 0)
+        return 1;
+    printf("%d\n", ntohs(address.sin_port));
+    fflush(stdout);
+    for (const char *name = "ab"; *name; name++)
+        if (fork() == 0) {
+            int end = socket(AF_INET, SOCK_STREAM, 0);
+            if (connect(end, (struct sockaddr *)&address, length) < 0)
+                _exit(1);
+            _exit(send(end, name, 1, 0) != 1);
+        }
+    int end = accept(listener, NULL, NULL);
+    if (recv(end, &first, 1, 0) != 1)
+        return 1;
+    ended();
+    ended();
+    return first != 'a';
+}
+
 // What goes through a socket or an eventfd puts two uses of a file in order.
 static int told(int by_socket) {
     int ends[2];
@@ -209,6 +237,25 @@ static int too_early(void) {
     return ended() || ready;
 }
 
+// A signal interrupts the wait; it may as well come when that is over.
+static int interrupted(void) {
+    struct sigaction action = {.sa_handler = on_signal};
+    int ends[2];
+    char byte;
+    sigaction(SIGUSR1, &action, NULL);
+    if (pipe(ends) < 0)
+        return 1;
+    pid_t parent = getpid();
+    if (fork() == 0)
+        _exit(kill(parent, SIGUSR1) < 0);
+    if (fork() == 0)
+        _exit(write(ends[1], "x", 1) != 1);
+    int stopped = read(ends[0], &byte, 1) < 0;
+    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+        ;
+    return came ? !stopped : 2;
+}
+
 // Two send to one queue: who is first?
 static int senders(void) {
     struct {
@@ -273,10 +320,14 @@ int main(int count, char **words) {
         return readers();
     if (!strcmp(what, "comers"))
         return comers();
+    if (!strcmp(what, "ports"))
+        return ports();
     if (!strcmp(what, "told by socket") || !strcmp(what, "told by eventfd"))
         return told(!strcmp(what, "told by socket"));
     if (!strcmp(what, "too early"))
         return too_early();
+    if (!strcmp(what, "interrupted"))
+        return interrupted();
     if (!strcmp(what, "senders"))
         return senders();
     for (int i = 0; i <= PIDFD; i++)
