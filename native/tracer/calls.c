@@ -223,6 +223,7 @@ static int64_t take_input(struct thread *thread, int64_t result) {
     if (!given && gate_is_ordered())
         clock_put_on(thread, address);
     if (given) {
+        clock_told(thread, given, known);
         length = known;
         memory_write(thread->id, address, given, length);
         stop_set_result(thread->id, (int64_t)thread->turn->result);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ordered: who sleeps is not waited for. The clocks that programs ask go on by what was slept.
+// Ordered: who sleeps is not waited for. The clocks that programs ask go on by what was slept, and
+// in a replay they are those of the recording. So until when a program waits, by such a clock, is
+// another moment of the machine's.
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -9,7 +12,8 @@
 
 enum { SECOND = 1000000000 };
 
-static uint64_t slept; // nanoseconds
+static uint64_t slept;   // nanoseconds
+static int64_t ahead[2]; // nanoseconds, of what was last told of CLOCK_REALTIME and CLOCK_MONOTONIC
 
 static bool goes_on(uint64_t clock) {
     return clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID && clock < 16;
@@ -50,6 +54,54 @@ void clock_slept(const struct thread *thread) {
         slept += (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
 }
 
+static int64_t nanoseconds(struct timespec time) {
+    return (int64_t)time.tv_sec * SECOND + time.tv_nsec;
+}
+
+static void note_told(uint64_t clock, struct timespec told) {
+    struct timespec now;
+    if (clock <= CLOCK_MONOTONIC && clock_gettime((clockid_t)clock, &now) == 0)
+        ahead[clock] = nanoseconds(told) - nanoseconds(now);
+}
+
+void clock_told(const struct thread *thread, const void *given, size_t length) {
+    struct timespec time;
+    if (thread->call.number != SYS_clock_gettime || length != sizeof time)
+        return;
+    memcpy(&time, given, sizeof time);
+    note_told(thread->call.a0, time);
+}
+
+// ---- until when
+
+static bool has_deadline(uint64_t operation, uint64_t *clock) {
+    uint64_t command = operation & FUTEX_CMD_MASK;
+    *clock = operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+    if (command == FUTEX_LOCK_PI)
+        *clock = CLOCK_REALTIME;
+    return command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
+           command == FUTEX_WAIT_REQUEUE_PI;
+}
+
+void clock_shift(struct thread *thread, const uint64_t arguments[]) {
+    struct timespec moment;
+    uint64_t clock;
+    if (!arguments[3] || !has_deadline(arguments[1], &clock) || !ahead[clock] ||
+        memory_read(thread->id, arguments[3], &moment, sizeof moment) != (ssize_t)sizeof moment)
+        return;
+    int64_t real = nanoseconds(moment) - ahead[clock];
+    thread->deadline = moment;
+    moment = real < 0 ? (struct timespec){0} : (struct timespec){real / SECOND, real % SECOND};
+    if (memory_write(thread->id, arguments[3], &moment, sizeof moment) == (ssize_t)sizeof moment)
+        thread->shifted = arguments[3];
+}
+
+void clock_put_back(struct thread *thread) {
+    if (thread->shifted)
+        memory_write(thread->id, thread->shifted, &thread->deadline, sizeof thread->deadline);
+    thread->shifted = 0;
+}
+
 bool clock_put_on(const struct thread *thread, uint64_t address) {
     struct timespec time;
     struct timeval older;
@@ -58,6 +110,7 @@ bool clock_put_on(const struct thread *thread, uint64_t address) {
     if (thread->call.number == SYS_clock_gettime && goes_on(thread->call.a0) &&
         memory_read(thread->id, address, &time, sizeof time) == (ssize_t)sizeof time) {
         time = later(time);
+        note_told(thread->call.a0, time);
         return memory_write(thread->id, address, &time, sizeof time) == (ssize_t)sizeof time;
     }
     if (thread->call.number == SYS_gettimeofday &&

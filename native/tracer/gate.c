@@ -3,6 +3,7 @@
 // recording. Ordered: when all have come to rest, first by the plan, then by priorities, so that
 // one seed gives one order.
 #include <stdio.h>
+#include <sys/syscall.h>
 
 #include "numbering.h"
 #include "tracer.h"
@@ -54,6 +55,8 @@ static void let_through(struct thread *thread) {
     thread->call.entered = tick();
     if (ordered)
         ports_choose(thread);
+    if (ordered && thread->call.number == SYS_futex)
+        clock_shift(thread, &thread->call.a0);
     bool sure = call_ends_for_sure(thread);
     if (!ordered && !sure && !call_may_wait(thread))
         in_flight = thread;

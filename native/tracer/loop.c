@@ -2,6 +2,7 @@
 // Takes the stops of all threads as they come, until nobody is left.
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -177,8 +178,19 @@ static void ended(struct thread *thread, int status) {
 
 // ---- stops
 
+// What threads of one process do among themselves: only its time is looked at.
+static bool is_own(const struct entry *entry) {
+    return entry->number == SYS_futex && entry->arguments[1] & FUTEX_PRIVATE_FLAG;
+}
+
 // Calls that are not in the table stop only where what is known here ends with them.
-static void notice(struct thread *thread, uint64_t number) {
+static void notice(struct thread *thread, const struct entry *entry) {
+    uint64_t number = entry->number;
+    if (is_own(entry)) {
+        if (gate_is_ordered())
+            clock_shift(thread, entry->arguments);
+        return;
+    }
     if (number == SYS_sched_getaffinity || number == SYS_sched_setaffinity) {
         processors_asked(number == SYS_sched_setaffinity);
         return;
@@ -195,9 +207,10 @@ static void call_begins(struct thread *thread) {
         go_on(thread, 0);
         return;
     }
-    if (stop_entry(thread->id, &entry) < 0 || !call_shape_of(entry.number)) {
-        notice(thread, entry.number);
-        go_on(thread, 0);
+    if (stop_entry(thread->id, &entry) < 0 || !call_shape_of(entry.number) || is_own(&entry)) {
+        notice(thread, &entry);
+        thread_goes(thread);
+        stop_go(thread->id, thread->shifted != 0, 0); // its end must be seen then
         return;
     }
     call_enter(thread, &entry);
@@ -206,6 +219,7 @@ static void call_begins(struct thread *thread) {
 
 static void call_ends(struct thread *thread) {
     int64_t result = 0;
+    clock_put_back(thread);
     if (signals_try_again(thread)) {
         go_on(thread, 0);
         return;

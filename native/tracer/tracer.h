@@ -14,6 +14,7 @@
 #include <stdnoreturn.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "eitherway_format.h"
 
@@ -63,8 +64,10 @@ struct thread {
     const struct call_shape *shape;
     const struct ew_process_turn *turn; // of the call under way, or NULL
     struct ew_process_call call;
-    mode_t mode;   // of the file that the call is about, or 0
-    mode_t second; // of the other one
+    uint64_t shifted;         // address of a deadline that is not the program's, or 0
+    struct timespec deadline; // the program's
+    mode_t mode;              // of the file that the call is about, or 0
+    mode_t second;            // of the other one
     uint32_t name; // hash of the last part of its first path and of how it is opened, or 0
     uint32_t like[ANCHORS_MAX]; // calls that it made like each anchor of the plan
     size_t lookup_count;
@@ -303,6 +306,11 @@ bool signals_try_again(struct thread *thread);
 // ---- clock.c
 
 void clock_slept(const struct thread *thread); // its call, a sleep, is skipped
+// What a call is given of the time from the plan.
+void clock_told(const struct thread *thread, const void *given, size_t length);
+// A futex call waits until a moment of a clock as it was told: until that of the machine's then.
+void clock_shift(struct thread *thread, const uint64_t arguments[]);
+void clock_put_back(struct thread *thread);
 // What a call told of the time, put on by what was slept; whether it was.
 bool clock_put_on(const struct thread *thread, uint64_t address);
 int64_t clock_seconds(int64_t seconds);

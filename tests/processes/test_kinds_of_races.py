@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.processes.harness import PROGRAMS, compiled, folder, launch, ran
+from tests.processes.harness import PATIENCE, PROGRAMS, compiled, folder, launch, ran
 
 from eitherway.find.trees import Checked, TreeSearch
 from eitherway.model.finding import Finding
@@ -14,6 +14,7 @@ from eitherway.model.order import Order
 from eitherway.model.words import Class, Kind
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.log import Log
 from eitherway.worlds.processes.plan import Plans, Turns
 from eitherway.worlds.processes.run import Follow, run
 from eitherway.worlds.processes.traced import Traced, traced
@@ -30,6 +31,15 @@ def program() -> Iterator[str]:
 def checked(work: Path, *command: str) -> Checked:
     with TreeSearch(launch(work, *command), Store(work / "store"), jobs=2) as search:
         return search.check(120.0, lambda _: None)
+
+
+def followed(box: Sandbox, work: Path, log: Log, *command: str) -> Log:
+    """The same run again, call by call."""
+    follow = Follow(Plans(log), Turns(range(len(log.calls))))
+    with TemporaryDirectory(dir="/dev/shm") as into:
+        return run(
+            launch(work, *command), box, Path(into), seed=0, follow=follow, patience=PATIENCE
+        ).log
 
 
 def loud(found: Checked) -> list[Finding]:
@@ -91,10 +101,8 @@ def test_an_interrupted_call_is_made_again_in_its_place(
     done = ran(box, work, program, "interrupted")
     assert done.log.ending.status == 0
     box.reset()
-    follow = Follow(Plans(done.log), Turns(range(len(done.log.calls))))
-    with TemporaryDirectory(dir="/dev/shm") as into:
-        again = run(launch(work, program, "interrupted"), box, Path(into), seed=0, follow=follow)
-    assert (again.log.ending.left_plan, again.log.ending.status) == ("", 0)
+    again = followed(box, work, done.log, program, "interrupted")
+    assert (again.ending.left_plan, again.ending.status) == ("", 0)
 
 
 def test_a_port_that_the_kernel_chooses_is_the_same_in_every_run(
@@ -145,6 +153,16 @@ def test_what_is_in_order_is_left_in_peace(program: str, work: Path, what: str) 
 
 def test_who_sleeps_finds_the_clock_put_on(program: str, work: Path, box: Sandbox) -> None:
     assert ran(box, work, program, "slept").log.ending.status == 0
+
+
+def test_who_waits_until_a_moment_of_such_a_clock_waits_no_longer(
+    program: str, work: Path, box: Sandbox
+) -> None:
+    """Also in a replay, where the clock is that of the recording."""
+    done = ran(box, work, program, "deadlines")
+    assert (done.log.ending.hangs, done.log.ending.status) == ("", 0)
+    box.reset()
+    assert followed(box, work, done.log, program, "deadlines").ending.status == 0
 
 
 def test_calls_without_a_meaning_are_counted(work: Path, box: Sandbox) -> None:

@@ -6,12 +6,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
@@ -308,6 +310,26 @@ static int slept(void) {
     return after.tv_sec - before.tv_sec < 100;
 }
 
+// Until when is told by a clock that is ahead of the machine's by what was slept.
+static int deadlines(void) {
+    struct timespec time = {.tv_sec = 100}, until, before;
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    sem_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED || sem_init(shared, 1, 0) < 0)
+        return 1;
+    nanosleep(&time, NULL);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 20000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    before = until;
+    int late = sem_timedwait(shared, &until) < 0 && errno == ETIMEDOUT;
+    pthread_mutex_lock(&mutex);
+    late += pthread_cond_timedwait(&condition, &mutex, &until) == ETIMEDOUT;
+    return late != 2 || memcmp(&before, &until, sizeof until) != 0;
+}
+
 int main(int count, char **words) {
     const char *what = count > 1 ? words[1] : "";
     if (!strcmp(what, "signalled"))
@@ -320,6 +342,8 @@ int main(int count, char **words) {
         return readers();
     if (!strcmp(what, "comers"))
         return comers();
+    if (!strcmp(what, "deadlines"))
+        return deadlines();
     if (!strcmp(what, "ports"))
         return ports();
     if (!strcmp(what, "told by socket") || !strcmp(what, "told by eventfd"))
