@@ -15,6 +15,7 @@ from eitherway.model.race import Race
 from eitherway.model.trace import Trace
 
 SECONDS, MEBIBYTES = 15, 2048  # what 10^6 operations may take
+NAMES = list(dict.fromkeys(detector.name for detector in DETECTORS))
 
 
 def case(shape: str, size: Size) -> Figures:
@@ -24,7 +25,7 @@ def case(shape: str, size: Size) -> Figures:
     for detector in DETECTORS:
         if trace.world in detector.worlds:
             seconds, races = timed(partial(_found, detector, trace))
-            figures[detector.name] = seconds
+            figures[detector.name] = figures.get(detector.name, 0) + seconds
             figures["all"] += seconds
             figures["races"] += len(races)
     return figures
@@ -36,8 +37,7 @@ def _found(detector: Detector, trace: Trace) -> list[Race]:
 
 def row(name: str, figures: Figures) -> list[str]:
     """One line of a table; what is over the bar is bold."""
-    names = [detector.name for detector in DETECTORS]
-    seconds = [_bold(figures.get(n), SECONDS, ".1f") for n in names]
+    seconds = [_bold(figures.get(name), SECONDS, ".1f") for name in NAMES]
     memory = _bold(figures["peak"], MEBIBYTES, ".0f")
     return [name, *seconds, f"{figures['all']:.1f}", memory, f"{figures['races']:,.0f}"]
 
@@ -48,7 +48,7 @@ def _bold(value: float | None, bar: float, how: str) -> str:
     return f"**{value:{how}}**" if value > bar else f"{value:{how}}"
 
 
-HEAD = ["", *(d.name for d in DETECTORS), "all", "peak MiB", "races"]
+HEAD = ["", *NAMES, "all", "peak MiB", "races"]
 
 
 def by_shape(operations: int) -> str:

@@ -143,6 +143,7 @@ def test_detectors_have_names_of_kinds() -> None:
         Kind.LOAD_STORE,
         Kind.WAIT_WAKEUPS,
         Kind.WAKEUP_WAITS,
+        Kind.TOCTOU,
         Kind.ATOMICITY,
         Kind.DEADLOCK,
         Kind.LOST_WAKEUP,

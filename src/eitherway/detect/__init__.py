@@ -51,7 +51,7 @@ DETECTORS = (
     Detector("load-store", load_store.find, ALL_EDGES, MEMORY_WORLDS),
     Detector("load-store", near.find, ALL_EDGES, frozenset({World.PROCESSES})),
     Detector("wait-wakeups", wait_wakeups.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
-    Detector("interrupted", interrupted.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
+    Detector("wait-wakeups", interrupted.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
     Detector("wakeup-waits", wakeup_waits.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
     Detector("toctou", toctou.find, ALL_EDGES, frozenset({World.PROCESSES})),
     Detector("atomicity", atomicity.find, INHERENT_EDGES, MEMORY_WORLDS, guesses=True),
