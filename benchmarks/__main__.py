@@ -28,6 +28,7 @@ MODULES = (
     "flips",
     "corpus",
     "judging",
+    "judge_cost",
     "shrinking",
     "racepro",
 )

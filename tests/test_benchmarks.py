@@ -96,6 +96,7 @@ def test_every_table_has_its_place() -> None:
         "forks",
         "corpus",
         "classes",
+        "judging cost",
         "recording",
         "tree detection",
         "flips",

@@ -18,10 +18,11 @@ static inline void hear(unsigned op, const void *object, size_t size) {
 void ew_tell_order(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
     if (ew_detecting)
         ew_clocks_event(op, flags, object);
-    if (op == EW_OP_ACQUIRE && !(flags & (EW_FLAG_FAILED | EW_FLAG_BLOCKED))) {
+    bool comes_off = !(flags & (EW_FLAG_FAILED | EW_FLAG_BLOCKED));
+    if (comes_off && (op == EW_OP_ACQUIRE || op == EW_OP_WAIT || op == EW_OP_WAKE))
         hear(op, object, size);
+    if (comes_off && op == EW_OP_ACQUIRE)
         ew_pair(object, pc, !(flags & EW_FLAG_SHARED));
-    }
     if (ew_tracing) {
         ew_object_at(object);
         ew_trace(op, flags, object, size, pc);

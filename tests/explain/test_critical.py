@@ -76,3 +76,16 @@ def test_one_way_to_go_on_is_enough_and_counted() -> None:
     found = critical_pair(["x"], branch, crashes)
     assert found is not None
     assert (found.continuation, found.shown) == (1, 1)
+
+
+def test_a_pair_of_a_run_that_goes_well() -> None:
+    """It crashes when they are turned round, and does not as recorded."""
+    found = critical_pair(["x"], told(CRASH, WELL), crashes, when_recorded=False)
+    assert found is not None
+    assert (found.pair, found.other, found.shown) == ("x", CRASH, CONTINUATIONS)
+
+
+def test_a_run_that_was_said_to_go_well_has_to() -> None:
+    for flip, control in ((CRASH, CRASH), (WELL, WELL), (CRASH, STUCK), (CRASH, STOPPED)):
+        found = critical_pair(["x"], told(flip, control), crashes, when_recorded=False)
+        assert found is None, (flip, control)

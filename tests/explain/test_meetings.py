@@ -72,3 +72,24 @@ def test_two_readers_of_a_lock_do_not() -> None:
     reader = story.takes("other", "lock", flags=OpFlag.SHARED)
     writer = story.takes("third", "lock")
     assert list(meetings(story.trace())) == [(reader, writer)]
+
+
+def test_those_who_wait_for_the_same_meet_each_other_and_who_wakes() -> None:
+    story = Story()
+    first = story.waits("one", "tokens")
+    story.wakes("third", "tokens", at="f:1")
+    wakes = story.wakes("third", "tokens", at="f:2")
+    last = story.waits("other", "tokens")
+    assert list(meetings(story.trace())) == [
+        (wakes, last),
+        (first, last),
+        (first, wakes),
+        (first, wakes - 1),
+    ]
+
+
+def test_two_that_wake_do_not() -> None:
+    story = Story()
+    story.wakes("one", "tokens")
+    story.wakes("other", "tokens")
+    assert list(meetings(story.trace())) == []

@@ -187,8 +187,23 @@ static void is_ordered(void) {
     phase = RELEASE;
 }
 
+// Whether a third thread is about to change what the two are about. What it does between them would
+// be taken for the doing of their order: the first thread may be held between a load and a store.
+static bool interferes(const struct ew_thread *thread) {
+    uintptr_t low = (uintptr_t)thread->about.object;
+    return thread->id != wish.second && thread->about.op != EW_OP_LOAD &&
+           low < wish.address + wish.size && wish.address < low + thread->about.size;
+}
+
+static bool had_its_turn_earlier(const struct ew_thread *one, const struct ew_thread *other) {
+    if (interferes(one) != interferes(other))
+        return interferes(other);
+    return one->priority < other->priority ||
+           (one->priority == other->priority && one->id < other->id);
+}
+
 // Of those that are not held, the second thread; while it seems to wait, whoever had no turn for
-// the longest time.
+// the longest time, and last of all who interferes.
 static struct ew_thread *driver(const struct ew_decision *decision, bool waits) {
     struct ew_thread *best = NULL;
     for (uint32_t i = 0; i < decision->count; i++) {
@@ -197,8 +212,7 @@ static struct ew_thread *driver(const struct ew_decision *decision, bool waits) 
             continue;
         if (thread->id == wish.second && !waits)
             return thread;
-        if (!best || thread->priority < best->priority ||
-            (thread->priority == best->priority && thread->id < best->id))
+        if (!best || had_its_turn_earlier(thread, best))
             best = thread;
     }
     return best;

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The critical pair of a run: turn these two round, and it does not happen any more.
 
-It is named only when both were run: with the recorded order it happens, with the other it does not,
-and the two runs go on in the same way from there.
+It is named only when both were run: with one order it happens, with the other it does not, and the
+two runs go on in the same way from there. The pair may be looked for in a run in which it happens,
+or in one that goes well: what never came in the first, came in the second.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 from eitherway.model.outcome import Ending, Forced, Outcome
@@ -24,18 +26,22 @@ class Critical(Generic[Pair]):
 
     pair: Pair
     continuation: int
-    other: Outcome  # what the other order does
+    other: Outcome  # what the order does that was not recorded
     shown: int  # continuations in which the order decides
     tried: int
 
 
 def critical_pair(
-    pairs: Iterable[Pair], branch: Branch[Pair], happens: Happens
+    pairs: Iterable[Pair], branch: Branch[Pair], happens: Happens, *, when_recorded: bool = True
 ) -> Critical[Pair] | None:
-    """The first of the pairs whose order decides in every continuation, or else in most."""
+    """The first of the pairs whose order decides in every continuation, or else in most.
+
+    `when_recorded`: it happens in the run that the pairs are of; else with the other order.
+    """
     best: Critical[Pair] | None = None
+    decides = _mends if when_recorded else _breaks
     for pair in pairs:
-        found = _decides(pair, branch, happens)
+        found = _decides(pair, branch, lambda *orders: decides(happens, *orders))
         if found is not None and (best is None or found.shown > best.shown):
             best = found
         if best is not None and best.shown == CONTINUATIONS:
@@ -43,11 +49,15 @@ def critical_pair(
     return best
 
 
-def _decides(pair: Pair, branch: Branch[Pair], happens: Happens) -> Critical[Pair] | None:
+Recorded = Callable[[], Outcome]  # what the recorded order does: run when it is asked for
+Decides = Callable[[Outcome, Recorded], bool]
+
+
+def _decides(pair: Pair, branch: Branch[Pair], decides: Decides) -> Critical[Pair] | None:
     shown: list[tuple[int, Outcome]] = []
     for number in range(CONTINUATIONS):
         other = branch(pair, Arm.FLIP, number)
-        if _is_another(other, happens) and happens(_recorded(pair, branch, number)):
+        if decides(other, partial(_recorded, pair, branch, number)):
             shown.append((number, other))
         elif not shown and number:
             return None  # neither of the two goes on first and has it so
@@ -64,7 +74,16 @@ def _recorded(pair: Pair, branch: Branch[Pair], number: int) -> Outcome:
     return branch(pair, Arm.PREFIX, number)
 
 
-def _is_another(other: Outcome, happens: Happens) -> bool:
-    """The order was had, and it did something else: nothing that is bad by itself."""
-    ends = other.forced is Forced.AS_ASKED and other.ending is not Ending.BUDGET
-    return ends and not happens(other) and not other.breaks
+def _mends(happens: Happens, other: Outcome, recorded: Recorded) -> bool:
+    had = other.forced is Forced.AS_ASKED
+    return had and _goes_well(other, happens) and happens(recorded())
+
+
+def _breaks(happens: Happens, other: Outcome, recorded: Recorded) -> bool:
+    had = other.forced is Forced.AS_ASKED
+    return had and happens(other) and _goes_well(recorded(), happens)
+
+
+def _goes_well(outcome: Outcome, happens: Happens) -> bool:
+    """It did something else, and nothing that is bad by itself."""
+    return outcome.ending is not Ending.BUDGET and not happens(outcome) and not outcome.breaks

@@ -13,7 +13,8 @@ from eitherway.model.trace import Table, Trace
 from eitherway.model.words import OpFlag, OpKind
 
 _ACCESSES = (OpKind.LOAD, OpKind.STORE, OpKind.UPDATE, OpKind.FREE)
-_MEETING = (*_ACCESSES, OpKind.ACQUIRE)
+_EVENTS = (OpKind.WAIT, OpKind.WAKE)  # of semaphores, conditions, barriers
+_MEETING = (*_ACCESSES, OpKind.ACQUIRE, *_EVENTS)
 _BACK = 1000  # operations on the same object that are looked at for a partner
 
 
@@ -39,9 +40,15 @@ def _all(trace: Trace) -> Iterator[tuple[int, int]]:
     ranges = trace.ranges[rows["range"]]
     for at in np.argsort(order)[::-1].tolist():
         begin = max(0, at - _BACK)
-        met = np.flatnonzero(_meet(rows[begin : at + 1], ranges[begin : at + 1]))
-        if len(met):
-            yield int(order[begin + met[-1]]), int(order[at])
+        met = begin + np.flatnonzero(_meet(rows[begin : at + 1], ranges[begin : at + 1]))
+        for one in _partners(rows, met):
+            yield int(order[one]), int(order[at])
+
+
+def _partners(rows: Table, met: Table) -> list[int]:
+    """The last; and where that is a wake-up, the last that waited: both want what there is."""
+    waited = met[rows["kind"][met] == int(OpKind.WAIT)]
+    return list(dict.fromkeys([*met[-1:].tolist(), *waited[-1:].tolist()]))
 
 
 def _by_object(trace: Trace) -> Table:
@@ -71,14 +78,19 @@ def _shared(objects: Table, actors: Table) -> Table:
 def _meet(rows: Table, ranges: Table) -> Table:
     """Which of them the last one meets: another actor's, on some of the same bytes.
 
-    Not two that only look.
+    Not two that only look, that share a lock, or that both wake others; and none that failed.
     """
     last, extent = rows[-1], ranges[-1]
-    taken = rows["kind"] == int(OpKind.ACQUIRE)
-    both_look = (rows["kind"] == int(OpKind.LOAD)) & (last["kind"] == int(OpKind.LOAD))
-    both_share = (rows["flags"] & last["flags"] & int(OpFlag.SHARED)) != 0
     overlap = (ranges["lo"] < extent["hi"]) & (ranges["hi"] > extent["lo"])
+    sort = np.isin(rows["kind"], _ACCESSES) + 2 * np.isin(rows["kind"], _EVENTS)
+    alike = [_both(rows, "kind", int(kind)) for kind in (OpKind.LOAD, OpKind.WAKE)]
+    both_share = (rows["flags"] & last["flags"] & int(OpFlag.SHARED)) != 0
     failed = ((rows["flags"] | last["flags"]) & int(OpFlag.FAILED)) != 0
-    meet: Table = np.where(taken, ~both_share, overlap & ~both_look) & (taken == taken[-1])
+    meet: Table = (sort == sort[-1]) & (overlap | (sort != 1)) & ~alike[0] & ~alike[1] & ~both_share
     meet &= (rows["actor"] != last["actor"]) & (ranges["object"] == extent["object"]) & ~failed
     return meet
+
+
+def _both(rows: Table, column: str, value: int) -> Table:
+    same: Table = (rows[column] == value) & (rows[column][-1] == value)
+    return same

@@ -2,7 +2,8 @@
 """From a run to why it does what it does: fewer switches, and the pair whose order decides."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice, takewhile
 from time import monotonic
 from typing import NamedTuple
@@ -20,8 +21,9 @@ from eitherway.find.failures import operations_of
 from eitherway.model.finding import Finding
 from eitherway.model.identity import own_frame
 from eitherway.model.order import Order
-from eitherway.model.outcome import Ending, Outcome
-from eitherway.model.words import Arm
+from eitherway.model.outcome import Ending, Forced, Outcome
+from eitherway.model.trace import Trace
+from eitherway.model.words import Arm, OpKind
 from eitherway.worlds.threads.branch import Branches, Pair, Spec, outcome_of, why_not
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.places import NOWHERE, Places
@@ -31,6 +33,7 @@ from eitherway.worlds.threads.schedule import Schedule, SwitchKind
 from eitherway.worlds.threads.turns import Turn, Turns, joined
 
 PAIRS = 200  # that are tried, the last of the run first
+_SEEDS = 16  # schedules that are tried until one goes well
 
 Tell = Callable[[str], None]
 
@@ -51,6 +54,7 @@ class Short:
     outcome: Outcome
     runs: int  # that were needed to find it
     whole: bool  # nothing more can be left out: there was time to try
+    well: Ran | None = None  # the last that was tried and did nothing wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,8 @@ class Cause:
 
     critical: Critical[Met]
     traced: Traced
+    ran: Ran  # that the pair is of
+    fails: bool  # that one does; else it goes well, and fails when the two are turned round
 
 
 class Explainer:
@@ -96,17 +102,40 @@ class Explainer:
             )
         trials = _Trials(self, ran, first, monotonic() + seconds)
         shrunk(turns.turns, trials.hold, joined)
-        return Short(trials.best, outcome_of(trials.best), trials.count, trials.in_time())
+        outcome = outcome_of(trials.best)
+        return Short(trials.best, outcome, trials.count, trials.in_time(), trials.well)
 
     def cause(self, short: Short, seconds: float) -> tuple[Cause | None, int]:
-        """The pair whose order decides, or None where no single pair does; how many were tried."""
+        """The pair whose order decides, or None where no single pair does; how many were tried.
+
+        Looked for in the run itself, and then in one that goes well: what never came in the first,
+        because it crashed or hung, came in that one.
+        """
         until = monotonic() + seconds
         if not self._fixed:
             raise Unavailable(
                 "addresses are other ones in every run on this machine: eitherway doctor"
             )
-        traced = self._tracer.accesses(short.ran)
-        branches = Branches(self._explorer, short.ran, self._places)
+        tried = 0
+        for ran in filter(None, (short.ran, short.well or self._going_well())):
+            found, more = self._cause_in(ran, short, until)
+            tried += more
+            if found is not None:
+                return found, tried
+        return None, tried
+
+    def _going_well(self) -> Ran | None:
+        """Some other run that does nothing wrong."""
+        for seed in range(_SEEDS):
+            ran = self._explorer.run(seed=seed, detect=True)
+            outcome = outcome_of(ran)
+            if outcome.ending is Ending.EXIT and not outcome.fails and not why_not(ran):
+                return ran
+        return None
+
+    def _cause_in(self, ran: Ran, short: Short, until: float) -> tuple[Cause | None, int]:
+        traced = self._tracer.accesses(ran)
+        branches = Branches(self._explorer, ran, self._places)
         tried = 0
 
         def branch(met: Met, arm: Arm, continuation: int) -> Outcome:
@@ -115,14 +144,25 @@ class Explainer:
             return branches.branch(Spec(met.pair, arm, continuation))
 
         pairs = takewhile(lambda _: monotonic() < until, _met(traced))
-        found = critical_pair(pairs, branch, lambda o: _alike(o, short.outcome))
-        return (None if found is None else Cause(found, traced)), tried
+        happens = partial(_alike, other=short.outcome)
+        fails = ran is short.ran
+        found = critical_pair(pairs, branch, happens, when_recorded=fails)
+        return (None if found is None else Cause(found, traced, ran, fails)), tried
 
-    def turned_round(self, short: Short, cause: Cause) -> Ran:
+    def turned_round(self, cause: Cause) -> Ran:
         """The run in which the two come the other way round."""
-        branches = Branches(self._explorer, short.ran, self._places)
+        return self._arm(cause, Arm.FLIP)
+
+    def recorded(self, cause: Cause) -> Ran:
+        """The one in which they come as in the run that they are of, and that goes on alike."""
+        control = self._arm(cause, Arm.CONTROL)
+        had = outcome_of(control).forced is Forced.AS_ASKED
+        return control if had else self._arm(cause, Arm.PREFIX)
+
+    def _arm(self, cause: Cause, arm: Arm) -> Ran:
         critical = cause.critical
-        return branches.run(Spec(critical.pair.pair, Arm.FLIP, critical.continuation))
+        branches = Branches(self._explorer, cause.ran, self._places)
+        return branches.run(Spec(critical.pair.pair, arm, critical.continuation))
 
     def run(self, ran: Ran, turns: Turns) -> Ran:
         """With what came from outside in a run, other turns."""
@@ -150,6 +190,7 @@ class _Trials:
         self._where = explainer.where(first, self._outcome)
         self._until = until
         self.best = first
+        self.well: Ran | None = None
         self.count = 0
 
     def in_time(self) -> bool:
@@ -165,6 +206,8 @@ class _Trials:
         outcome = outcome_of(ran)
         held = _alike(outcome, self._outcome)
         held = held and self._explainer.where(ran, outcome) == self._where
+        if outcome.ending is Ending.EXIT and not outcome.fails:
+            self.well = ran
         if held and switches(ran.schedule) <= switches(self.best.schedule):
             self.best = ran
             self._explainer.tell(f"{switches(ran.schedule):,} switches still do it")
@@ -183,10 +226,22 @@ def _alike(one: Outcome, other: Outcome) -> bool:
 
 
 def _met(traced: Traced) -> Iterator[Met]:
-    """Pairs that the program itself does not order, by how a thread begins or ends, or by data."""
-    order = Order.of(traced.trace, INHERENT_EDGES)
+    """Pairs that the program itself does not order, by how a thread begins or ends.
+
+    Who reads what another has written could have read it earlier: such orders are tried too.
+    """
+    order = Order.of(_with_lives_alone(traced.trace), INHERENT_EDGES)
     open_pairs = (
         (one, other) for one, other in meetings(traced.trace) if not order.before([one], [other])[0]
     )
     for one, other in islice(open_pairs, PAIRS):
         yield Met(one, other, Pair.of(traced.events, one, other))
+
+
+_LIVES = [int(kind) for kind in (OpKind.START, OpKind.BEGIN, OpKind.END, OpKind.JOIN)]
+
+
+def _with_lives_alone(trace: Trace) -> Trace:
+    kinds, edges = trace.operations["kind"], trace.edges
+    of_lives = np.isin(kinds[edges["source"]], _LIVES) & np.isin(kinds[edges["target"]], _LIVES)
+    return replace(trace, edges=edges[of_lives])

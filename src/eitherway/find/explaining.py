@@ -109,16 +109,20 @@ def _with_cause(
 ) -> Finding:
     met, critical = cause.critical.pair, cause.critical
     pair = cause.traced.side(met.first), cause.traced.side(met.second)
-    turned = explainer.turned_round(short, cause)
-    fails = Kept(short.ran, short.outcome, Path(finding.evidence))
+    turned = explainer.turned_round(cause)
     other = Kept(turned, outcome_of(turned), keep(turned))
+    if cause.fails:
+        orders = orders_of(pair, Kept(short.ran, short.outcome, Path(finding.evidence)), other)
+    else:
+        well = explainer.recorded(cause)
+        orders = orders_of(pair, Kept(well, outcome_of(well), keep(well)), other)[::-1]
     return replace(
         _and(finding, sentences.decided(critical.shown, critical.tried)),
         klass=Class.SPEC_VIOLATED if short.outcome.fails else Class.OUTPUT_DIFFERS,
         confidence=replace(
             finding.confidence, paths=1, schedules=critical.shown, arms=(Arm.FLIP, Arm.CONTROL)
         ),
-        orders=orders_of(pair, fails, other),
+        orders=orders,
         history=_history(finding, pair, cause),
     )
 

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pair that decides, where the run that fails does not have both of it, or has no accesses."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.corpus.checked import addresses_as_before, build
+from tests.corpus.expect import PROGRAMS
+
+from eitherway.find.explained import Cause, Explainer, Short
+from eitherway.model.outcome import Ending, Outcome
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.threads.branch import outcome_of
+from eitherway.worlds.threads.course import Plan
+from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.launch import Launch, fix_addresses
+from eitherway.worlds.threads.run import Ran
+
+SCHEDULES, SECONDS = 60, 60.0
+
+
+@pytest.fixture(autouse=True)
+def _fixed() -> Iterator[None]:
+    with addresses_as_before():
+        if not fix_addresses():
+            pytest.skip("addresses cannot be fixed on this machine")
+        yield
+
+
+@contextmanager
+def explaining(name: str, folder: Path) -> Iterator[tuple[Explainer, Ran]]:
+    """With the first schedule that fails."""
+    build(PROGRAMS / f"{name}.c", folder / name)
+    launch = Launch.here([str(folder / name)])
+    with Sandbox(require=()) as box, Explorer(launch, box, plan=Plan(timeout=30)) as explorer:
+        runs = (explorer.run(seed=seed, detect=True) for seed in range(SCHEDULES))
+        yield (
+            Explainer(explorer, fixed=True, tell=lambda _: None),
+            next(ran for ran in runs if outcome_of(ran).fails),
+        )
+
+
+def explained(name: str, folder: Path) -> tuple[Short, Cause, Outcome, Outcome]:
+    """The short run, the cause, and what the failing and the other order do, each run anew."""
+    with explaining(name, folder) as (explainer, ran):
+        short = explainer.shorten(ran, SECONDS)
+        cause, _ = explainer.cause(short, SECONDS)
+        assert cause is not None
+        orders = [outcome_of(explainer.recorded(cause)), outcome_of(explainer.turned_round(cause))]
+        fails, other = orders if cause.fails else orders[::-1]
+        return short, cause, fails, other
+
+
+@pytest.mark.parametrize(
+    ("name", "ending", "kinds"),
+    [
+        ("order_assumed", Ending.SIGNAL, {"STORE", "LOAD"}),  # what is used is never made
+        ("semaphore_starved", Ending.DEADLOCK, {"WAIT"}),
+        ("seqlock_torn", Ending.SIGNAL, {"STORE", "LOAD", "UPDATE"}),  # read by who was to read it
+        ("paper_pfscan", Ending.HANG, {"STORE", "LOAD"}),
+        ("cond_flag_unlocked", Ending.DEADLOCK, {"STORE", "LOAD", "WAKE", "WAIT", "ACQUIRE"}),
+        ("deadlock_two", Ending.DEADLOCK, {"ACQUIRE"}),
+    ],
+)
+def test_both_orders_of_the_pair_were_run(
+    name: str, ending: Ending, kinds: set[str], tmp_path: Path
+) -> None:
+    short, cause, fails, other = explained(name, tmp_path)
+    assert short.outcome.ending is ending
+    assert fails.ending is ending
+    assert other.ending is Ending.EXIT
+    assert not other.fails
+    met, trace = cause.critical.pair, cause.traced.trace
+    assert {trace.operation(number).kind.name for number in (met.first, met.second)} <= kinds
+
+
+def test_where_every_schedule_fails_no_order_is_to_blame(tmp_path: Path) -> None:
+    with explaining("mutex_relock", tmp_path) as (explainer, ran):
+        cause, _ = explainer.cause(explainer.shorten(ran, SECONDS), SECONDS)
+    assert cause is None
