@@ -64,6 +64,7 @@ struct ew_thread {
     uint64_t priority; // the policy's
     int64_t ran;       // nanoseconds, while it is not running
     struct ew_about about;
+    struct ew_about access; // where `about` is a plain access: which one
     enum ew_state state;
     bool timed_out, woken; // how its last wait ended: neither is an interruption
     bool detached;

@@ -33,6 +33,7 @@ EW_COLD bool ew_access_due(void) {
 static EW_COLD void decide(unsigned op, const void *address, size_t size, const void *pc) {
     struct ew_access access = {(uintptr_t)address, size, (uintptr_t)pc, (uint8_t)op, false};
     bool shared = ew_detecting && ew_is_contested(&access);
+    ew_self->access = (struct ew_about){address, (uint32_t)size, (uint8_t)op, EW_WHY_ACCESS};
     if (!ew_access_due() && shared)
         ew_point_at(EW_WHY_PLACE, op, address, size);
     if (shared)

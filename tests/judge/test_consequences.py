@@ -4,6 +4,8 @@
 from pathlib import Path
 
 import pytest
+from tests.corpus.checked import build
+from tests.corpus.expect import PROGRAMS
 from tests.judge.bench import Bench, bench
 from tests.judge.truth import truth_of
 
@@ -76,6 +78,29 @@ def test_who_waits_for_what_never_comes_hangs(consequences: str, tmp_path: Path)
         judged = judged_alone(made, tmp_path)
     assert judged.klass is Class.SPEC_VIOLATED
     assert "goes round in circles and never ends" in judged.consequence
+
+
+def test_the_order_of_lines_is_told_only_of_a_pair_that_decides_it(
+    consequences: str, tmp_path: Path
+) -> None:
+    with bench([consequences, "prints_anyhow"]) as made:
+        assert judged_alone(made, tmp_path).klass is Class.K_WITNESS_HARMLESS
+    with bench([consequences, "order_of_lines"]) as made:
+        assert judged_alone(made, tmp_path).klass is Class.OUTPUT_DIFFERS
+
+
+def test_what_third_threads_do_is_not_told_of_the_two(tmp_path: Path) -> None:
+    """Workers lose a count of each other, and `main` only looks at it."""
+    build(PROGRAMS / "paper_pfscan.c", tmp_path / "program")
+    with bench([str(tmp_path / "program")]) as made:
+        ran = made.explorer.run(seed=0, detect=True)
+        classes = {
+            "main" in {side.place.function for side in finding.operations}: made.judge.judged(
+                finding, ran, lambda _: tmp_path / "run"
+            ).klass
+            for finding in made.races_in(ran).values()
+        }
+    assert classes == {True: Class.K_WITNESS_HARMLESS, False: Class.SPEC_VIOLATED}
 
 
 def test_a_branch_that_only_goes_on_for_long_says_nothing(

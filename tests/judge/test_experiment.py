@@ -62,6 +62,29 @@ def test_other_output_does_not_hide_a_violation_that_comes_later() -> None:
     assert judge(world.branch, 9).klass is Class.SPEC_VIOLATED
 
 
+def printed(*lines: str) -> Outcome:
+    name = "standard output"
+    return replace(WELL, output={name: "".join(lines)}, lines={name: "".join(sorted(lines))})
+
+
+def test_an_order_of_lines_that_is_open_says_nothing_of_the_pair() -> None:
+    """The recorded order shows both: who prints first is not decided by the two."""
+
+    def is_open(arm: Arm, continuation: int) -> Outcome:
+        first = (continuation + (arm is Arm.FLIP)) % 2
+        return printed("a", "b") if first else printed("b", "a")
+
+    def is_decided(arm: Arm, _: int) -> Outcome:
+        return printed("b", "a") if arm is Arm.FLIP else printed("a", "b")
+
+    def has_other_lines(arm: Arm, continuation: int) -> Outcome:
+        return printed("c") if arm is Arm.FLIP else is_open(arm, continuation)
+
+    assert judge(is_open, 4).klass is Class.K_WITNESS_HARMLESS
+    assert judge(is_decided, 4).klass is Class.OUTPUT_DIFFERS
+    assert judge(has_other_lines, 4).klass is Class.OUTPUT_DIFFERS
+
+
 @pytest.mark.parametrize("forced", [Forced.BLOCKED, Forced.ENDED, Forced.WAITS])
 def test_an_order_that_is_never_had(forced: Forced) -> None:
     verdict = judge(World({n: replace(WELL, forced=forced) for n in range(3)}).branch, 3)

@@ -187,12 +187,15 @@ static void is_ordered(void) {
     phase = RELEASE;
 }
 
-// Whether a third thread is about to change what the two are about. What it does between them would
-// be taken for the doing of their order: the first thread may be held between a load and a store.
+// Whether a third thread is about to touch what the two are about. What it does between them would
+// be taken for the doing of their order: the first thread may be held between a load and a store,
+// and the third may load what it stores from later.
 static bool interferes(const struct ew_thread *thread) {
-    uintptr_t low = (uintptr_t)thread->about.object;
-    return thread->id != wish.second && thread->about.op != EW_OP_LOAD &&
-           low < wish.address + wish.size && wish.address < low + thread->about.size;
+    const struct ew_about *next =
+        thread->about.why == EW_WHY_ACCESS ? &thread->access : &thread->about;
+    uintptr_t low = (uintptr_t)next->object;
+    return thread->id != wish.second && low < wish.address + wish.size &&
+           wish.address < low + next->size;
 }
 
 static bool had_its_turn_earlier(const struct ew_thread *one, const struct ew_thread *other) {

@@ -12,7 +12,7 @@ from typing import Any
 from eitherway.errors import BadInput
 from eitherway.model.outcome import Outcome
 from eitherway.worlds.threads.branch import outcome_of
-from eitherway.worlds.threads.captured import Captured
+from eitherway.worlds.threads.captured import Captured, lines_of
 from eitherway.worlds.threads.run import Ran
 
 _TIME = 30.0  # seconds that a checker has
@@ -37,12 +37,14 @@ class Specification:
         environment = None if self.environment is None else dict(self.environment)
         start = partial(subprocess.Popen, cwd=self.directory, env=environment)
         complaints = self.complaints(ran.out, start)
-        output = outcome.output
+        output, lines = outcome.output, outcome.lines
         if self.ignored:
             streams = {"standard output": ran.out, "standard error": ran.err}
             seen = {name: self._digest(stream) for name, stream in streams.items()}
             output = {**output, **seen}
-        return replace(outcome, output=output, complaints=(*outcome.complaints, *complaints))
+            lines = {name: lines_of(self._seen(stream)) for name, stream in streams.items()}
+        said = (*outcome.complaints, *complaints)
+        return replace(outcome, output=output, lines=lines, complaints=said)
 
     def complaints(self, out: Captured, start: Start) -> tuple[str, ...]:
         """What is wrong with what was written; `start` runs the checker where it can look."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 
+from eitherway.judge.loose import loosened
 from eitherway.judge.trial import Trial
 from eitherway.model.outcome import Forced, Outcome
 from eitherway.model.words import Arm, Class
@@ -76,7 +77,7 @@ def judge_among(
         trials.append(trial)
         if trial.klass is Class.SPEC_VIOLATED:
             break
-    trials = _sifted(trials, begin, range(continuations, continuations + refute))
+    trials = _sifted(loosened(trials), begin, range(continuations, continuations + refute))
     telling = [trial for trial in trials if not trial.says_nothing] or trials
     klass = _worst(trial.klass for trial in telling)
     return Verdict(klass, tuple(trials), _reason(klass, telling))

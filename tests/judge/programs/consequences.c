@@ -283,6 +283,32 @@ static void late_assertion(void) {
     asserted();
 }
 
+// Threads that print, in any order; whether one of them is counted nobody sees.
+static void *say(void *words) {
+    counter++;
+    puts(words);
+    return NULL;
+}
+static void prints_anyhow(void) {
+    pthread_t threads[3];
+    char *words[] = {"one", "two", "three"};
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, say, words[i]);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+}
+
+// Which line comes first is decided by the race.
+static void *say_in_order(void *unused) {
+    int seen = ready;
+    puts(seen ? "one" : "two");
+    puts(seen ? "two" : "one");
+    return unused;
+}
+static void order_of_lines(void) {
+    run(announce, say_in_order);
+}
+
 static const struct {
     const char *name;
     void (*function)(void);
@@ -304,6 +330,8 @@ static const struct {
     {"sleeps_on", sleeps_on},
     {"frees_twice", frees_twice},
     {"computed_twice", computed_twice},
+    {"prints_anyhow", prints_anyhow},
+    {"order_of_lines", order_of_lines},
     {"spins_on", spins_on},
     {"counts_on", counts_on},
     {"late_output", late_output},

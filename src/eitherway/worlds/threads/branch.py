@@ -189,6 +189,7 @@ def outcome_of(ran: Ran) -> Outcome:
         ending,
         code,
         output={"standard output": ran.out.digest, "standard error": ran.err.digest, **ran.files},
+        lines={"standard output": ran.out.lines, "standard error": ran.err.lines},
         steps=ran.schedule.reached,
         complaints=tuple(words for kind, words in _COMPLAINTS.items() if kind in kinds),
         forced=_FORCED[ran.shown.pair_end],

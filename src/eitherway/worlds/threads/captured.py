@@ -27,9 +27,21 @@ class Captured:
         same = self.beginning[:shorter] == other.beginning[:shorter]
         return other if cut and same else self
 
+    @property
+    def lines(self) -> str:
+        """The same for every order of the same lines; of much output, only for one order."""
+        if self.size > len(self.beginning):
+            return self.digest
+        return lines_of(self.beginning)
+
     def seen(self, several: bool) -> str:
         """What is the same in every run that is; `several` may have written in any order."""
         return self.unordered if several else self.digest
+
+
+def lines_of(data: bytes) -> str:
+    """A digest that is the same for every order of lines."""
+    return hashlib.sha256(b"\n".join(sorted(data.split(b"\n")))).hexdigest()
 
 
 class Capture:
