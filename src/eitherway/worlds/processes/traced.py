@@ -85,6 +85,7 @@ class _Maker:
         self._locked: dict[tuple[object, ...], set[object]] = defaultdict(set)
         self._released: dict[tuple[object, ...], int] = {}
         self._removed: dict[tuple[int, str], int] = {}
+        self._interrupted = set(_interrupted(log))
         self._exits: dict[int, int] = {}  # operation by which a process ended
         self._first = np.zeros(len(log.calls), dtype=np.int64)
         self._outside = {log.ending.standard_output, log.ending.standard_error}
@@ -216,7 +217,7 @@ class _Maker:
             self._ends(call.thread, call)
         elif call.name in ("wait4", "waitid") and call.worked:
             self._waits(call)
-        elif call.name in ("wait4", "waitid") and call.result in INTERRUPTED:
+        elif call.name in ("wait4", "waitid") and call.number in self._interrupted:
             flags = OpFlag.WILDCARD | OpFlag.FAILED
             touched = self._children(call.thread)
             self._operations.add(
@@ -307,3 +308,16 @@ class _Maker:
             first=self._first,
             about=tuple(self._operations.about),
         )
+
+
+def _interrupted(log: Log) -> Iterator[int]:
+    """Calls that a signal ended; that a child has ended only tells what the wait is for."""
+    calls = log.calls
+    for event in events_of(log):
+        if event.kind != EventKind.SIGNALLED or event.other == signal.SIGCHLD:
+            continue
+        before = np.flatnonzero((calls["thread"] == event.thread) & (calls["left"] < event.when))
+        if len(before):
+            last = int(before[np.argmax(calls["left"][before])])
+            if int(calls["result"][last].astype(np.int64)) in INTERRUPTED:
+                yield last
