@@ -7,12 +7,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.processes.harness import OTHER_USER, as_each, folder, launch
+from tests.processes.harness import OTHER_USER, as_each, folder, launch, ran
 
+from eitherway.detect import detect_all
 from eitherway.find.trees import Checked, TreeSearch
-from eitherway.model.finding import Finding
+from eitherway.findings.from_races import findings_of
+from eitherway.model.finding import Finding, Source
+from eitherway.model.race import OVERLAPPING
 from eitherway.model.words import Class, Kind
 from eitherway.recording.store import Store
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.overlapping import marked
+from eitherway.worlds.processes.traced import traced
 
 LOST_UPDATE = """\
 echo 0 > count
@@ -218,3 +224,17 @@ class Put { public static void main(String[] a) throws Exception {
         ) as search:
             found = search.check(0.001, lambda _: None)  # the races are wanted, not what they do
     assert (found.calls > 1000, found.races > 0) == (True, True)
+
+
+def test_calls_that_overlap_are_not_told_to_have_an_order(box: Sandbox, work: Path) -> None:
+    """As who only looks on may see them; here the first of two is made to last longer."""
+    found = traced(ran(box, work, "sh", "-c", "(echo 1 > f) & (echo 2 > f) & wait").log, str(work))
+    races = [race for race in detect_all(found.trace) if race.kind is Kind.LOAD_STORE]
+    assert marked(races, found) == races
+    first, second = (int(found.call[operation]) for operation in races[0].operations)
+    calls = found.log.calls
+    calls["left"][first] = calls["entered"][second] + 1
+    unsure = marked(races, found)[0]
+    assert unsure.pattern == OVERLAPPING
+    (finding,) = findings_of(found.trace, [unsure], source=Source("test"))
+    assert "A and B were under way at the same time here" in finding.explanation[-1]

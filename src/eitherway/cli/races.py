@@ -4,7 +4,7 @@
 import argparse
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,8 @@ from eitherway.errors import Exit, UsageError
 from eitherway.findings.document import load
 from eitherway.findings.merge import merged, stamped
 from eitherway.model.finding import Finding, Source
+from eitherway.model.race import OVERLAPPING, Race
+from eitherway.model.text import counted
 
 if TYPE_CHECKING:
     from eitherway.model.described import Describe
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 HELP = "find the operations of a recording whose order nothing decided"
 
+Mark = Callable[[list[Race]], list[Race]]
 Found = tuple[list[Finding], list[str], bool]  # findings, notes on what was looked at, all of it?
 
 
@@ -115,14 +118,16 @@ def detected(args: argparse.Namespace) -> Found:
 
     path = _path_of(args.recording)
     with Recording.open(path, incomplete=args.incomplete) as recording:
-        trace, describe = _trace_of(recording, again=args.again)
+        trace, describe, mark = _trace_of(recording, again=args.again)
         losses = list(recording.losses)
         again = f"eitherway replay {shlex.quote(_name_of(path))}" if _is_run(recording) else ""
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     source = Source("eitherway", str(path))
     chosen = DETECTORS if args.guesses else CERTAIN
     races = detect_all(trace, tuple(d for d in chosen if not (d.whole and losses)))
-    findings = findings_of(trace, races, source=source, evidence=str(path), describe=describe)
+    told_races = mark(races)
+    overlapping = sum(race.pattern == OVERLAPPING for race in told_races)
+    findings = findings_of(trace, told_races, source=source, evidence=str(path), describe=describe)
     looked_at = (
         f"looked at {len(trace)} operations by {len(trace.actors)} actors of one run; "
         "another run, or code that was not recorded, may have others"
@@ -130,7 +135,12 @@ def detected(args: argparse.Namespace) -> Found:
     # Merged first: what one run shows in two ways was seen once.
     told = [replace(stamped(finding, when), replay=again) for finding in merged(findings)]
     whole = not losses and not races.limits  # nothing found in a part says nothing of the rest
-    return told, [looked_at, *races.limits, *losses], whole
+    unsure = (
+        [f"{counted(overlapping, 'race')} of calls that overlapped: which came first is not known"]
+        if overlapping
+        else []
+    )
+    return told, [looked_at, *unsure, *races.limits, *losses], whole
 
 
 def _is_run(recording: "Recording") -> bool:
@@ -150,11 +160,15 @@ def _name_of(path: Path) -> str:
     return path.name if path.parent.name == "recordings" else str(path)
 
 
-def _trace_of(recording: "Recording", *, again: bool) -> "tuple[Trace, Describe]":
-    """The trace in the recording, or the one of its run, done again with a tracer around it."""
+def _trace_of(recording: "Recording", *, again: bool) -> "tuple[Trace, Describe, Mark]":
+    """The trace in the recording, or the one of its run, done again with a tracer around it.
+
+    With it what its world knows of races besides.
+    """
     from eitherway.model.described import nothing
     from eitherway.recording.trace import has_trace, read_trace
     from eitherway.worlds.processes.log import Log
+    from eitherway.worlds.processes.overlapping import marked
     from eitherway.worlds.processes.recorded import directory_of, is_tree
     from eitherway.worlds.processes.traced import traced
     from eitherway.worlds.threads.described import Descriptions
@@ -166,15 +180,15 @@ def _trace_of(recording: "Recording", *, again: bool) -> "tuple[Trace, Describe]
 
     if is_tree(recording):
         tree = traced(Log.read(recording), directory_of(recording))
-        return tree.trace, tree.describe
+        return tree.trace, tree.describe, lambda races: marked(races, tree)
     kinds = _kinds(recording)
     if is_trace(recording):
         events = Events.read(recording)
         if only := events.names.asked.only():
             recording.lose("trace", f"the trace has only {' and '.join(only)}")
-        return trace_of(events), Descriptions(events)
+        return trace_of(events), Descriptions(events), list
     if has_trace(kinds) or not is_run(kinds):
-        return read_trace(recording), nothing
+        return read_trace(recording), nothing, list
     if not (again or is_made_here(recording)):
         raise UsageError(
             f"{recording.path} holds a run without a trace, and was not made in that place: to "
@@ -185,7 +199,7 @@ def _trace_of(recording: "Recording", *, again: bool) -> "tuple[Trace, Describe]
     recorded = load(recording)
     with running.apart(recorded.launch, required=recorded.boxed) as box:
         events, _ = events_of(recorded, TraceRequest(Depth.VALUES), box=box)
-    return trace_of(events), Descriptions(events)
+    return trace_of(events), Descriptions(events), list
 
 
 def _path_of(name: str | None) -> Path:

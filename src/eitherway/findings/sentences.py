@@ -11,7 +11,7 @@ from itertools import count, product
 
 from eitherway.model.finding import FoundOperation, Frame
 from eitherway.model.identity import own_frame
-from eitherway.model.race import INTERRUPTED, UNORDERED
+from eitherway.model.race import INTERRUPTED, OVERLAPPING, UNORDERED
 from eitherway.model.words import STORES, Kind, OpFlag, OpKind
 
 Sentences = tuple[str, ...]
@@ -64,7 +64,7 @@ def _where(place: Frame) -> str:
     return f" at {at}" if at else ""
 
 
-def _pair(named: dict[str, Side], _: str) -> Sentences:
+def _pair(named: dict[str, Side], pattern: str) -> Sentences:
     if len(named) != 2:
         return ()
     (a, one), (b, other) = named.items()
@@ -77,8 +77,14 @@ def _pair(named: dict[str, Side], _: str) -> Sentences:
         f"leads from {a} to {b} or from {b} to {a}, because nothing else orders two actors.",
         f"However, no such chain exists in this run ({a} {_holding(one)}, {b} {_holding(other)}): "
         f"a contradiction.",
-        f"So the program does not decide it: {a} came first here, and {b} can come first.",
+        f"So the program does not decide it: {_came(pattern, a, b)}",
     )
+
+
+def _came(pattern: str, a: str, b: str) -> str:
+    if pattern == OVERLAPPING:
+        return f"{a} and {b} were under way at the same time here, and either can come first."
+    return f"{a} came first here, and {b} can come first."
 
 
 def _holding(side: Side) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from eitherway.model.words import Kind
 
 INTERRUPTED = "interrupted"  # of wait-wakeups: by a signal, where another could have ended it
+OVERLAPPING = "overlapping"  # of load-store: both were under way at once
 UNORDERED = "unordered-"  # before a pattern: what came first here can come last
 
 
