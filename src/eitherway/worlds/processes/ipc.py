@@ -41,17 +41,21 @@ def sets_values(call: Call) -> bool:
 
 
 def tokens(call: Call, log: Log) -> Iterator[Token]:
-    """What a call gives and takes, if it worked or waits for it still."""
+    """What a call that worked gives and takes; nothing where the recorder saw no memory.
+
+    A message has a type, which is not 0.
+    """
     owner = call.arguments[0]
-    if call.name == "msgsnd" and call.worked:
-        yield Token(OpKind.WAKE, (owner, call.value), owner, 1)
-    elif call.name == "msgrcv" and call.worked:
-        yield Token(OpKind.WAIT, (owner, call.value), owner, 1)
-    elif call.name in ("semop", "semtimedop") and call.worked and call.value < len(log.texts):
+    if not call.worked:
+        return
+    if call.name in ("msgsnd", "msgrcv") and call.value:
+        kind = OpKind.WAKE if call.name == "msgsnd" else OpKind.WAIT
+        yield Token(kind, (owner, call.value), owner, 1)
+    elif call.name in ("semop", "semtimedop") and call.value < len(log.texts):
         for which, change, _ in _OPERATION.iter_unpack(log.texts[call.value]):
             if change:
                 kind = OpKind.WAKE if change > 0 else OpKind.WAIT
                 yield Token(kind, (owner, which), owner, abs(change))
-    elif call.name == "semctl" and call.worked and command_of(call) == _SETVAL:
+    elif call.name == "semctl" and command_of(call) == _SETVAL:
         which, value = call.arguments[1], call.arguments[3] & 0xFFFFFFFF
         yield Token(OpKind.WAKE, (owner, which), owner, value, afresh=True)

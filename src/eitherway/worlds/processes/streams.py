@@ -63,8 +63,9 @@ class Streams:
             about=Described(sort, self._paths.of(micro.object)),
         )
         if wakes:
+            if not self._pipes.ready(key):
+                self._makes_ready(call, key)
             self._pipes.write(key, call.result, operation)
-            self._makes_ready(call, key)
         elif "look at stream" in call.shape.does:
             self._operations.edges(self._pipes.ready(key), operation)
         elif call.worked:
@@ -94,8 +95,9 @@ class Streams:
         )
         came = self._came[place]
         if micro.kind is OpKind.WAKE:
+            if not came:
+                self._makes_ready(call, place)
             came.append(operation)
-            self._makes_ready(call, place)
         elif came:
             self._operations.edge(came.popleft(), operation)
 
@@ -121,7 +123,7 @@ class Streams:
     # ---- one of several
 
     def _makes_ready(self, call: Call, what: Hashable) -> None:
-        """Who polls would find another answer from now on."""
+        """There was nothing before: who polls would find another answer from now on."""
         if self._has_polls:
             self._about_readiness(call, OpKind.STORE, what)
 
