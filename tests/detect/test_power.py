@@ -129,8 +129,8 @@ def _no_tree(nodes: Any, leaves: int) -> Any:
     return nodes[:0], nodes[:0]
 
 
-def _no_partners(self: Any, positions: Any, since: Any) -> Any:
-    return np.ones(len(positions), dtype=bool)
+def _no_partners(self: Any, operations: Any, since: Any, object_: Any) -> Any:
+    return np.ones(len(operations), dtype=bool)
 
 
 def _one_window(self: Any, begin: Any, end: Any, without: Any) -> Any:
@@ -188,9 +188,9 @@ MUTANTS = [
     Mutant("told too early", deadlock._Told, "leaves_open", _one_is_enough, DEADLOCK, LOCKS),
     Mutant("gates of the first", requests, "_gates", _any_gates, DEADLOCK, LOCKS),
     Mutant("no inner nodes", requests, "_tree", _no_tree, DEADLOCK, LOCKS),
-    Mutant("used up is there", wakes.Line, "_partner_later", _no_partners, WAIT_WAKEUPS, WAKES),
+    Mutant("used up is there", wakes.Clocks, "not_before", _no_partners, WAIT_WAKEUPS, WAKES),
     Mutant("its own rival", wakes.Line, "_windows", _one_window, WAIT_WAKEUPS, WAKES),
-    Mutant("had its own", wakes.Line, "_partner_later", _no_partners, WAKEUP_WAITS, WAKES),
+    Mutant("had its own", wakes.Clocks, "not_before", _no_partners, WAKEUP_WAITS, WAKES),
     Mutant("any queue range", wakes.Board, "overlap", _all_ranges, WAKEUP_WAITS, WAKES),
     Mutant("no mutex", predicates.Predicates, "noticed", _never_noticed, LOST, CONDITIONS),
     Mutant("any mutex", predicates.Predicates, "noticed", _always_noticed, LOST, CONDITIONS),

@@ -11,12 +11,14 @@ not happen before W), and
 Told once per place of the WAIT and pair of places of the WAKEs, in the order of inherent edges.
 
 Cost: for each object, the pairs (U, W) times the lines of WAKEs there (see `wakes`), each with a
-few bisections, in numpy; memory one number per such operation and actor on its object.
+few bisections, in numpy, where it is not told already and not out of the question at first sight;
+memory one number per such operation and actor on its object.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
-from eitherway.detect.wakes import Board, Choices, Ended, Line, Told
+from eitherway.detect.wakes import Board, Choices, Ended, Line, Lines, Mask, Told
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.words import Kind, OpFlag
@@ -31,12 +33,19 @@ def find(order: Order) -> list[Race]:
 def _races(board: Board) -> Iterator[Race]:
     wakes, told = board.wakes(), Told(board)
     for ended in board.ended():
-        for line in wakes[ended.wait.key.object]:
-            if board.overlap(ended.wait.key, line.key):
+        for line in wakes[ended.wait.key.object].where(partial(_may_be, ended)):
+            known = told.knows(ended.wait, ended.wake, line.key.place)
+            if not known and board.overlap(ended.wait.key, line.key):
                 questions, others = _choices(ended, line)
                 wake, wait = ended.wake.operation[questions], ended.wait.operation[questions]
                 for three in told.new(wait, wake, others):
                     yield Race(Kind.WAIT_WAKEUPS, three)
+
+
+def _may_be(ended: Ended, lines: Lines) -> Mask:
+    """Had the last WAIT happened before a WAKE, so had the WAKEs that ended them all."""
+    waits = ended.wait.operation
+    return lines.not_after(int(waits[-1])) & lines.partner_not_before(int(waits[0]))
 
 
 def _choices(ended: Ended, line: Line) -> Choices:

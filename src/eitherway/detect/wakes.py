@@ -6,7 +6,7 @@ happened before a given operation is a beginning of the line, what happened afte
 question to a line costs two bisections however long it is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from eitherway.model.trace import Table, Trace
 from eitherway.model.words import EdgeKind, OpFlag, OpKind
 
 Column = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 NOBODY = -1
 
 Choices = tuple[Column, Column]
@@ -78,23 +79,44 @@ class Clocks:
     def __init__(self, order: Order, operations: Column) -> None:
         """Sweeps once."""
         rows = order.trace.operations
-        self._actor, self._order = rows["actor"], order
+        self._order = order
+        self._actor = rows["actor"].astype(np.int64)
         self._object = order.trace.ranges["object"][rows["range"]]
-        self._columns = _actors_by_object(self._object[operations], self._actor[operations])
-        self._row = dict(self._rows(operations))
+        self._columns = _actors_by_object(self._object[operations], rows["actor"][operations])
+        self._row = np.full(len(rows), NOBODY, dtype=np.int64)
+        self._table = self._tables(operations)
 
-    def _rows(self, operations: Column) -> Iterator[tuple[int, Clock]]:
+    def _tables(self, operations: Column) -> dict[int, Clock]:
+        """By object: a row for each operation, a column for each actor."""
+        counts = dict(zip(*np.unique(self._object[operations], return_counts=True), strict=True))
+        tables = {
+            int(object_): np.empty((count, len(self._columns[int(object_)])), dtype=np.uint32)
+            for object_, count in counts.items()
+        }
+        used = dict.fromkeys(tables, 0)
         for operation, clock in clocks_of(self._order, operations):
-            yield operation, clock[self._columns[int(self._object[operation])]]
+            object_ = int(self._object[operation])
+            self._row[operation] = row = used[object_]
+            tables[object_][row] = clock[self._columns[object_]]
+            used[object_] += 1
+        return tables
 
     def number(self, operations: Column) -> Column:
         """The number of each operation's segment among those of its actor."""
         return self._order.number[self._order.segment[operations]].astype(np.int64)
 
-    def known(self, operations: Column, actor: int, object_: int) -> Column:
-        """How many segments of the actor happened before each operation, all on one object."""
-        column = int(np.searchsorted(self._columns[object_], actor))
-        return np.array([self._row[i][column] for i in operations.tolist()], dtype=np.int64)
+    def known(self, operations: Column, actors: "int | Column", object_: int) -> Column:
+        """How many segments of the actors happened before the operations, all on one object."""
+        columns = np.searchsorted(self._columns[object_], actors)
+        found: Column = self._table[object_][self._row[operations], columns].astype(np.int64)
+        return found
+
+    def not_before(self, operations: Column, since: Column, object_: int) -> Mask:
+        """Which of the operations did not happen before the one of `since` beside it, or are it."""
+        actors = self._actor[operations]
+        number, known = self.number(operations), self.known(since, actors, object_)
+        found: Mask = np.where(actors == self._actor[since], operations >= since, number > known)
+        return found
 
 
 def _actors_by_object(objects: Table, actors: Table) -> dict[int, Column]:
@@ -171,13 +193,8 @@ class Line:
             self._highest = _Highest(self.partner)
         return self._highest.within(begin, end)
 
-    def _partner_later(self, positions: Column, since: "Line") -> npt.NDArray[np.bool_]:
-        partners = self.partner[positions]
-        if self.key.partner == since.key.actor:
-            later: npt.NDArray[np.bool_] = partners >= since.operation
-        else:
-            later = self._clocks.number(partners) > since.known(self.key.partner)
-        return later
+    def _partner_later(self, positions: Column, since: "Line") -> Mask:
+        return self._clocks.not_before(self.partner[positions], since.operation, self.key.object)
 
     def known(self, actor: int) -> Column:
         """How many segments of the actor happened before each operation."""
@@ -212,6 +229,54 @@ class _Highest:
         return result
 
 
+class Lines:
+    """All lines of WAITs, or of WAKEs, on one object.
+
+    There may be thousands of one operation each: a process has as many as it has children. Then
+    most cannot be what is looked for, and which can is told of all of them at a time.
+    """
+
+    def __init__(self, lines: list[Line], clocks: Clocks, actor: Table) -> None:
+        """`actor` is by operation."""
+        self._lines = lines
+        self._clocks = clocks
+        self._single = np.array([len(line.operation) == 1 for line in lines], dtype=bool)
+        self._first = np.array([line.operation[0] for line in lines], dtype=np.int64)
+        self._partner = np.array([line.partner[0] for line in lines], dtype=np.int64)
+        self._actor = actor.astype(np.int64)
+
+    def where(self, may_be: Callable[["Lines"], Mask]) -> Iterator[Line]:
+        """Those of several operations, and of the others those that may be it."""
+        if len(self._lines) == 1:
+            return iter(self._lines)
+        chosen = np.flatnonzero(~self._single | may_be(self))
+        return (self._lines[i] for i in chosen.tolist())
+
+    def not_before(self, operation: int) -> Mask:
+        """Whose first operation did not happen before this one."""
+        return self._later(self._first, operation)
+
+    def not_after(self, operation: int) -> Mask:
+        """Whose first operation did not happen after this one."""
+        actor, object_ = int(self._actor[operation]), self._lines[0].key.object
+        known = self._clocks.known(self._first, actor, object_)
+        number = self._clocks.number(np.array([operation]))
+        same = self._actor[self._first] == actor
+        found: Mask = np.where(same, self._first <= operation, known < number)
+        return found
+
+    def partner_not_before(self, operation: int) -> Mask:
+        """Whose partner, if there is one, did not happen before this one."""
+        nobody = self._partner == NOBODY
+        partners = np.where(nobody, operation, self._partner)
+        later: Mask = nobody | self._later(partners, operation)
+        return later
+
+    def _later(self, operations: Column, since: int) -> Mask:
+        questions = np.full(len(operations), since, dtype=np.int64)
+        return self._clocks.not_before(operations, questions, self._lines[0].key.object)
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """WAKEs of one actor and the WAITs of one actor that they ended, side by side.
@@ -236,11 +301,11 @@ class Board:
         self._mine_wakes, self._mine_waits = self._on(wakes.wakes), self._on(wakes.waits)
         self._clocks = Clocks(order, np.r_[self._mine_wakes, self._mine_waits])
 
-    def wakes(self) -> dict[int, list[Line]]:
+    def wakes(self) -> dict[int, Lines]:
         """WAKEs by object; the partner is the last WAIT one ended."""
         return self._lines(self._mine_wakes, self._wakes.last_taker)
 
-    def waits(self) -> dict[int, list[Line]]:
+    def waits(self) -> dict[int, Lines]:
         """WAITs by object; the partner is the last WAKE that ended one."""
         return self._lines(self._mine_waits, self._wakes.last_waker)
 
@@ -274,7 +339,7 @@ class Board:
     def _on(self, operations: Column) -> Column:
         return operations[np.isin(self._object_of(operations), self._objects)]
 
-    def _lines(self, operations: Column, partner: dict[int, int]) -> dict[int, list[Line]]:
+    def _lines(self, operations: Column, partner: dict[int, int]) -> dict[int, Lines]:
         partners = np.array([partner.get(i, NOBODY) for i in operations.tolist()], dtype=np.int64)
         actors = self._trace.operations["actor"].astype(np.int64)
         theirs = (
@@ -285,7 +350,8 @@ class Board:
             key = self._key(int(operations[rows[0]]), int(partners[rows[0]]))
             line = Line(key, operations[rows], partners[rows], self._clocks)
             result.setdefault(key.object, []).append(line)
-        return result
+        actor = self._trace.operations["actor"]
+        return {object_: Lines(lines, self._clocks, actor) for object_, lines in result.items()}
 
     def _columns(self, operations: Column) -> list[Table]:
         """What all operations of a line have in common, besides place and partner."""
@@ -311,6 +377,13 @@ class Told:
     def __init__(self, board: Board) -> None:
         self._board = board
         self._known = set[tuple[int, int, int]]()
+
+    def knows(self, single: Line, one: Line, place: int) -> bool:
+        """Whether nothing new can come of the one operation of both lines and of this place."""
+        if len(single.operation) > 1:
+            return False
+        places = self._board.places(np.r_[single.operation, one.operation]).tolist()
+        return (places[0], min(places[1], place), max(places[1], place)) in self._known
 
     def new(self, single: Column, one: Column, other: Column) -> Iterator[tuple[int, ...]]:
         """The operations of the first of each triple that was not told, which now is."""

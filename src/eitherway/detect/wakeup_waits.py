@@ -14,10 +14,11 @@ Cost: as `wait_wakeups`, with WAITs and WAKEs changed over.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from eitherway.detect.wakes import Board, Choices, Ended, Line, Told
+from eitherway.detect.wakes import Board, Choices, Ended, Line, Lines, Mask, Told
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.words import Kind, OpFlag
@@ -31,12 +32,24 @@ def find(order: Order) -> list[Race]:
 def _races(board: Board) -> Iterator[Race]:
     waits, told = board.waits(), Told(board)
     for ended in board.ended():
-        for line in waits[ended.wake.key.object]:
-            if board.overlap(ended.wake.key, line.key):
+        for line in waits[ended.wake.key.object].where(partial(_may_be, ended)):
+            known = told.knows(ended.wake, ended.wait, line.key.place)
+            if not known and board.overlap(ended.wake.key, line.key):
                 questions, others = _choices(ended, line)
                 wake, wait = ended.wake.operation[questions], ended.wait.operation[questions]
                 for three in told.new(wake, wait, others):
                     yield Race(Kind.WAKEUP_WAITS, three)
+
+
+def _may_be(ended: Ended, lines: Lines) -> Mask:
+    """What holds for no WAIT of a line need not be asked of each."""
+    first, last = int(ended.wake.operation[0]), int(ended.wait.operation[-1])
+    may_be = lines.not_before(first)
+    if not ended.wait.key.flags & OpFlag.TRY:
+        may_be &= lines.not_after(last)
+    if not ended.wake.key.flags & OpFlag.CUMULATIVE:
+        may_be &= lines.partner_not_before(first)
+    return may_be
 
 
 def _choices(ended: Ended, line: Line) -> Choices:
