@@ -95,12 +95,12 @@ static void take_address(struct thread *thread) {
 }
 
 void call_look(struct thread *thread) {
-    bool appends = false;
+    uint64_t opened = 0, position;
     thread->call.flags = 0;
     bool file = S_ISREG(thread->mode) || S_ISDIR(thread->mode);
     if (file && position_matters(thread->call.number) && !thread->brief)
-        descriptor_position(thread, (int)thread->call.a0, &thread->call.position, &appends);
-    if (appends)
+        descriptor_state(thread, (int)thread->call.a0, &thread->call.position, &opened);
+    if (opened & O_APPEND)
         thread->call.flags |= CALL_APPENDS;
     if (thread->call.number == SYS_fcntl &&
         (thread->call.a1 == F_SETLK || thread->call.a1 == F_SETLKW ||
@@ -111,7 +111,10 @@ void call_look(struct thread *thread) {
     }
     if (thread->call.number == SYS_bind || thread->call.number == SYS_connect)
         take_address(thread);
-    if (argument_that(thread, TAKES_SECOND_DESCRIPTOR) >= 0 && never_waits(thread->mode))
+    bool gives = thread->call.number == SYS_vmsplice &&
+                 descriptor_state(thread, (int)thread->call.a0, &position, &opened) &&
+                 (opened & O_ACCMODE) != O_RDONLY;
+    if (gives || (argument_that(thread, TAKES_SECOND_DESCRIPTOR) >= 0 && never_waits(thread->mode)))
         thread->call.flags |= CALL_GIVES;
     polls_enter(thread);
     ipc_enter(thread);

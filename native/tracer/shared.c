@@ -194,7 +194,7 @@ static int position_file(struct thread *thread, int descriptor, bool *keep) {
 }
 
 // "pos:\t7\nflags:\t0100002\n..."
-bool descriptor_position(struct thread *thread, int descriptor, uint64_t *position, bool *appends) {
+bool descriptor_state(struct thread *thread, int descriptor, uint64_t *position, uint64_t *flags) {
     char text[64], *next;
     bool keep;
     int file = position_file(thread, descriptor, &keep);
@@ -206,7 +206,7 @@ bool descriptor_position(struct thread *thread, int descriptor, uint64_t *positi
         return false;
     *position = strtoull(text + 4, &next, 10);
     next = strstr(next, "flags:");
-    *appends = next && strtoull(next + 6, NULL, 8) & O_APPEND;
+    *flags = next ? strtoull(next + 6, NULL, 8) : 0;
     return next != NULL;
 }
 

@@ -165,8 +165,8 @@ void shared_begin(struct thread *thread);
 void shared_end(struct thread *thread);
 void shared_inherit(struct thread *parent, struct thread *child, uint64_t flags); // of clone
 uint32_t shared_object(struct thread *thread, int descriptor, mode_t *mode);
-// Position, and whether it is open for appending; false when it has none.
-bool descriptor_position(struct thread *thread, int descriptor, uint64_t *position, bool *appends);
+// Its position, and the flags of its open; false when it is not open.
+bool descriptor_state(struct thread *thread, int descriptor, uint64_t *position, uint64_t *flags);
 void shared_closed(struct thread *thread, int descriptor);
 void shared_all_closed(struct thread *thread);
 // A descriptor of ours, good until the next is asked for, and its object.

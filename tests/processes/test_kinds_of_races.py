@@ -115,7 +115,7 @@ def test_a_port_that_the_kernel_chooses_is_the_same_in_every_run(
     assert len(ports) == 1
 
 
-TOLD_BY = ["poll", "select", "epoll", "splice", "tee", "message", "semaphore", "pidfd"]
+TOLD_BY = ["poll", "select", "epoll", "splice", "tee", "vmsplice", "message", "semaphore", "pidfd"]
 
 
 @pytest.mark.parametrize("way", TOLD_BY)

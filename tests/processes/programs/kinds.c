@@ -19,6 +19,7 @@
 #include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -163,9 +164,9 @@ static int told(int by_socket) {
     return ended() || !there;
 }
 
-enum way { POLL, SELECT, EPOLL, SPLICE, TEE, MESSAGE, SEMAPHORE, PIDFD };
-static const char *const ways[] = {"poll", "select",  "epoll",     "splice",
-                                   "tee",  "message", "semaphore", "pidfd"};
+enum way { POLL, SELECT, EPOLL, SPLICE, TEE, VMSPLICE, MESSAGE, SEMAPHORE, PIDFD };
+static const char *const ways[] = {"poll",     "select",  "epoll",     "splice", "tee",
+                                   "vmsplice", "message", "semaphore", "pidfd"};
 
 static int until_ready(enum way way, int end) {
     struct pollfd polled = {.fd = end, .events = POLLIN};
@@ -203,6 +204,8 @@ static int takes(enum way way, int end, int ipc) {
         return -(msgrcv(ipc, &message, 1, 7, 0) != 1);
     if (way == SEMAPHORE)
         return semop(ipc, &(struct sembuf){.sem_op = -1}, 1);
+    if (way == VMSPLICE)
+        return -(vmsplice(end, &(struct iovec){message.text, 1}, 1, 0) != 1);
     if (way != SPLICE && way != TEE)
         return -(until_ready(way, end) != 1);
     if (pipe(other) < 0)

@@ -929,7 +929,7 @@ CALLS: dict[int, Shape] = {
         ("descriptor",),
         "nothing",
         "stream",
-        ("wake stream",),
+        ("take or give stream",),
     ),
     280: Shape(
         "utimensat",

@@ -275,6 +275,7 @@ _ACTIONS: dict[str, Action] = {
     "wait stream": _wait_stream,
     "look at stream": _wait_stream,
     "wake stream": _wake_stream(),
+    "take or give stream": _wake_stream(),
     "wake stream of second": _wake_stream(second=True),
     "load ipc key": _ipc_key(OpKind.LOAD),
     "store ipc key": _ipc_key(OpKind.STORE),

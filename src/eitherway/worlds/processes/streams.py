@@ -49,6 +49,7 @@ class Streams:
         """Bytes go in or come out."""
         if micro.object in self._outside:
             return
+        micro = self._by_end(call, micro)
         wakes = micro.kind is OpKind.WAKE
         key = self._key(call, micro.object, wakes=wakes)
         if key is None:
@@ -71,6 +72,14 @@ class Streams:
         elif call.worked:
             every = is_anonymous(self._mode(micro.object))
             self._operations.edges(self._pipes.read(key, call.result, every=every), operation)
+
+    def _by_end(self, call: Call, micro: Micro) -> Micro:
+        """vmsplice gives to the writing end of a pipe, and takes from the other."""
+        if "take or give stream" not in call.shape.does:
+            return micro
+        handle = self._descriptors.handle(call.thread, call.descriptor(), call.object)
+        takes = micro._replace(kind=OpKind.WAIT, flags=OpFlag.WILDCARD)
+        return micro if handle.writes else takes
 
     def _key(self, call: Call, object_: int, *, wakes: bool) -> tuple[int, int] | None:
         """What goes into a socket comes out of the one at its other end."""
