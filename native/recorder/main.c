@@ -200,17 +200,20 @@ static void end_left(void) {
 }
 
 // Nobody tells us that there are records, which would cost those who are looked at: we look.
-static int follow(void) {
+static int follow(int loader) {
     int status = 0, quiet = 0;
     bool ended = false;
-    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, first, 0), .events = POLLIN};
+    struct pollfd ends[] = {{.fd = (int)syscall(SYS_pidfd_open, first, 0), .events = POLLIN},
+                            {.fd = loader}}; // only its end is told of
     while (!ended || living) {
-        poll(&end, 1, NAP);
+        poll(ends, 2, NAP);
+        if (ends[1].revents)
+            die(EXIT_UNAVAILABLE, "BPF cannot be used any more: the loader of its programs ended");
         quiet = kernel_take(take) > 0 ? 0 : quiet + 1;
         if (!ended && waitpid(first, &status, WNOHANG) == first) {
             ended = true;
-            close(end.fd);
-            end.fd = -1; // from here on only time is waited for
+            close(ends[0].fd);
+            ends[0].fd = -1; // from here on only time is waited for
         }
         if (ended && living && quiet > QUIET_NAPS) {
             end_left();
@@ -248,7 +251,7 @@ int main(int count, char **words) {
     for (unsigned i = 0; i < SEEN_COUNTS; i++)
         before[i] = kernel_count(i);
     start(options.command);
-    int status = follow();
+    int status = follow(loader);
     kernel_done();
     end_note("forced", "as asked");
     end_note_number("turns", 0);

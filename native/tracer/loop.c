@@ -26,6 +26,7 @@ static pid_t first;
 static int first_status;
 static bool first_ended;
 static uint64_t without_privileges; // setuid programs
+static uint64_t refused_to_trace;   // calls of ptrace
 
 uint64_t tick(void) {
     return ++ticks;
@@ -196,6 +197,7 @@ static void notice(struct thread *thread, const struct entry *entry) {
         return;
     }
     unknown_count(number);
+    refused_to_trace += number == SYS_ptrace; // who is traced cannot be traced by another
     if (number == SYS_unshare || number == SYS_setns || number == SYS_chroot ||
         number == SYS_pivot_root || number == SYS_io_uring_setup)
         shared_parts(thread);
@@ -484,5 +486,6 @@ int loop_run(pid_t command, double patience) {
         }
     }
     end_note_number("without_privileges", without_privileges);
+    end_note_number("refused_to_trace", refused_to_trace);
     return first_status;
 }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from eitherway.recording.read import Recording
     from eitherway.recording.store import Store
     from eitherway.sandbox.box import Sandbox
-    from eitherway.worlds.processes.log import Log
+    from eitherway.worlds.processes.log import Ending, Log
     from eitherway.worlds.threads.launch import Launch
     from eitherway.worlds.threads.program import Program
 
@@ -159,8 +159,8 @@ def _notes(checked: "Checked") -> list[str]:
     if checked.not_modelled:
         calls = ", ".join(f"{name} ({n:,})" for name, n in sorted(checked.not_modelled.items()))
         notes.append(f"calls that were made and have no meaning here: {calls}")
-    if checked.without_privileges:
-        notes.append(_unprivileged(checked.without_privileges))
+    if checked.ending:
+        notes += _peculiar(checked.ending)
     notes.append(
         "memory that processes share is not looked at, and threads of one process are taken to be "
         "in order; other input may show other races"
@@ -187,11 +187,27 @@ def _tried(checked: "Checked") -> "Iterator[str]":
         )
 
 
-def _unprivileged(count: int) -> str:
-    return (
-        f"{counted(count, 'setuid program')} ran without the privileges of the owner, which ptrace "
-        "takes; as root, --recorder bpf does not"
-    )
+def _peculiar(ending: "Ending") -> "Iterator[str]":
+    """What was not as in a run by itself, and what is not in the recording."""
+    if ending.lost:
+        yield f"{ending.lost:,} calls were lost: there was no room for them in time"
+    if ending.not_followed:
+        yield f"{ending.not_followed:,} paths could not be followed any more"
+    if ending.left:
+        yield (
+            f"{counted(ending.left, 'process')} went on when the command had ended and nobody did "
+            "anything more, and had to be ended"
+        )
+    if ending.without_privileges:
+        yield (
+            f"{counted(ending.without_privileges, 'setuid program')} ran without the privileges of "
+            "the owner, which ptrace takes; as root, --recorder bpf does not"
+        )
+    if ending.refused_to_trace:
+        yield (
+            "a program wanted to trace another, which is not possible under ptrace: what it said "
+            "of that is not its fault; as root, record --recorder bpf lets it"
+        )
 
 
 # ---- one run
@@ -226,7 +242,8 @@ def record(args: argparse.Namespace, launch: "Launch", store: "Store") -> int:
         calls = len(ran.log.calls)
         output.say(f"{_ending(ran.log)} after {calls:,} system calls; kept in {recording.path}")
     output.say(f"world: processes; recorded by {args.recorder}; isolated by {box.isolation}")
-    _say_losses(ran.log)
+    for note in _peculiar(ran.log.ending):
+        output.say(note)
     again = not (looks_on or lacking(box) or args.redact)
     output.say("next: eitherway races" + (", eitherway replay" if again else ""))
     return _exit_code(ran.log)
@@ -241,16 +258,6 @@ def _say_where(args: argparse.Namespace, box: "Sandbox") -> None:
         output.say(f"it cannot be done again: {why}")
     elif not args.sandbox and not args.redact:
         output.say("the run is kept away from your files, so that it can be done again")
-
-
-def _say_losses(log: "Log") -> None:
-    """What is not in the recording, by its own account."""
-    if log.ending.lost:
-        output.say(f"{log.ending.lost:,} calls were lost: there was no room for them in time")
-    if log.ending.without_privileges:
-        output.say(_unprivileged(log.ending.without_privileges))
-    if log.ending.not_followed:
-        output.say(f"{log.ending.not_followed:,} paths could not be followed any more")
 
 
 def _ending(log: "Log") -> str:

@@ -34,7 +34,7 @@ from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
 from eitherway.worlds.processes.apart import apart, as_permitted, is_on_own_files, lacking
 from eitherway.worlds.processes.branch import Spec
-from eitherway.worlds.processes.log import Log
+from eitherway.worlds.processes.log import Ending, Log
 from eitherway.worlds.processes.run import Ran, run
 from eitherway.worlds.processes.traced import Traced, traced
 from eitherway.worlds.threads.launch import Launch
@@ -70,7 +70,7 @@ class Checked:
     waits: int = 0  # races that cannot be tried
     left_out: Mapping[str, int] = field(default_factory=dict)
     not_modelled: Mapping[str, int] = field(default_factory=dict)  # calls, by name
-    without_privileges: int = 0  # setuid programs that ran so
+    ending: Ending | None = None  # of the recorded run, by the tracer's own account
     untried: str = ""  # why no order but the recorded one was run
     interrupted: bool = False
 
@@ -145,7 +145,7 @@ class TreeSearch(Closing):
             operations=len(trace.trace),
             resources=len(trace.trace.objects),
             not_modelled=ending.calls_not_modelled,
-            without_privileges=ending.without_privileges,
+            ending=ending,
             untried=self.untried,
             isolation=str(self._boxes[0].isolation),
         )

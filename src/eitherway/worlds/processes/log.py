@@ -71,6 +71,7 @@ _ENDING = shape.partial(
     lost=_NUMBER,
     not_followed=_NUMBER,
     without_privileges=_NUMBER,
+    refused_to_trace=_NUMBER,
 )
 
 
@@ -92,6 +93,7 @@ class Ending:
     lost: int = 0  # records for which there was no room
     not_followed: int = 0  # paths whose beginning was gone when they were looked at
     without_privileges: int = 0  # setuid programs that ran without what their owner gives them
+    refused_to_trace: int = 0  # calls of programs that trace others
 
     @property
     def calls_not_modelled(self) -> Mapping[str, int]:

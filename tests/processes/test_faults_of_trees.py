@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trees that are hard on a recorder: thousands, tracers, daemons, setuid programs, a JVM, kills."""
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.processes.harness import (
+    OTHER_USER,
+    PROGRAMS,
+    compiled,
+    eitherway,
+    folder,
+    show_python,
+    tool,
+)
+from tests.sandbox.harness import all_end, users_of, watch
+
+from eitherway.sandbox.processes import children
+
+RECORDERS = ("ptrace", "bpf")
+DAEMON = 'mkfifo p; (setsid sh -c "read x < p" > /dev/null 2>&1 &); exit 4'
+
+
+def recorded(work: Path, recorder: str, *command: str) -> tuple[int, str]:
+    """Exit code and what was said; skipped where there is no BPF."""
+    done = eitherway(work, "record", "--recorder", recorder, "--", *command)
+    if "BPF cannot be used" in done.stderr:
+        pytest.skip("this machine has no BPF")
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(("recorder", "count"), [("ptrace", 1000), ("bpf", 10_000)])
+def test_thousands_of_processes(work: Path, recorder: str, count: int) -> None:
+    program = compiled(PROGRAMS / "many.c", work / "many")
+    code, told = recorded(work, recorder, str(program), str(count), "100")
+    assert (code, "lost" in told) == (0, False), told
+
+
+@pytest.mark.parametrize("recorder", RECORDERS)
+def test_what_is_left_behind_is_ended_and_said(work: Path, recorder: str) -> None:
+    code, told = recorded(work, recorder, "sh", "-c", DAEMON)
+    assert (code, "1 process went on when the command had ended" in told) == (4, True), told
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+@pytest.mark.parametrize("recorder", RECORDERS)
+def test_a_program_that_traces_another(work: Path, recorder: str) -> None:
+    code, told = recorded(work, recorder, "strace", "-o", "/dev/null", "true")
+    refused = "wanted to trace another" in told
+    assert (code != 0, refused) == ((True, True) if recorder == "ptrace" else (False, False)), told
+
+
+def as_other_user() -> None:
+    show_python()
+    os.setgroups([])
+    os.setresgid(OTHER_USER, OTHER_USER, OTHER_USER)
+    os.setresuid(OTHER_USER, OTHER_USER, OTHER_USER)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user is needed")
+@pytest.mark.parametrize("verb", ["check", "record"])
+def test_setuid_programs_have_no_privileges_and_it_is_said(verb: str) -> None:
+    with folder() as place, folder(OTHER_USER) as work:
+        program = compiled(PROGRAMS / "many.c", place / "setuid")
+        program.chmod(0o4755)
+        done = eitherway(work, verb, "--", str(program), "1", "1", prepare=as_other_user)
+    assert done.returncode == 0, done.stderr
+    assert "1 setuid program ran without the privileges" in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(shutil.which("java") is None, reason="needs a JVM (default-jre-headless)")
+@pytest.mark.parametrize("recorder", RECORDERS)
+def test_a_jvm_is_recorded_and_its_races_are_found(work: Path, recorder: str) -> None:
+    jvm = "java -Xshare:auto -Xlog:os=info:file=log -version"
+    code, told = recorded(work, recorder, "sh", "-c", f"{jvm} & echo a > log; wait $!")
+    assert code == 0, told
+    races = eitherway(work, "races")
+    assert (races.returncode, f"{work}/log" in races.stdout) == (1, True), races.stderr
+
+
+# ---- kill -9
+
+
+def below(process: int) -> Iterator[int]:
+    for child in children(process):
+        yield child
+        yield from below(child)
+
+
+def namespaces_of(processes: list[int]) -> set[str]:
+    own = {os.readlink(f"/proc/self/ns/{kind}") for kind in ("pid", "mnt")}
+    links = (f"/proc/{process}/ns/{kind}" for process in processes for kind in ("pid", "mnt"))
+    return {os.readlink(link) for link in links} - own
+
+
+@pytest.mark.parametrize("victim", ["eitherway-recorder", "eitherway-loader"])
+def test_a_killed_recorder_leaves_what_it_had_and_nobody(work: Path, victim: str) -> None:
+    script = "i=0; while [ $i -lt 300 ]; do echo $i > f; i=$((i + 1)); done; echo go; read x < p"
+    os.mkfifo(work / "p")
+    running = tool(work, "record", "--recorder", "bpf", "--", "sh", "-c", script)
+    assert running.stdout is not None
+    if running.stdout.readline() != b"go\n":
+        pytest.skip(f"this machine has no BPF: {running.communicate()[1].decode()}")
+    started = list(below(running.pid))
+    inside = namespaces_of(started)
+    assert inside
+    ends = watch(started)
+    names = {int(p): Path(f"/proc/{p}/comm").read_text().strip() for p in started}
+    (hit,) = [p for p, name in names.items() if victim.startswith(name)]
+    os.kill(hit, signal.SIGKILL)
+    _, said = running.communicate(timeout=30)
+    assert (running.returncode, b"killed" in said or b"loader" in said) == (69, True), said
+    assert all_end(ends)
+    assert not users_of(inside)
+    (name,) = os.listdir(work / ".eitherway" / "recordings")
+    whole = eitherway(work, "races", name)
+    part = eitherway(work, "races", "--incomplete", name)
+    assert (whole.returncode, part.returncode) == (65, 2), part.stderr
+    assert "looked at" in part.stdout
