@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from tests.findings.finding_strategies import findings
 
+from eitherway.model.described import with_field
 from eitherway.model.finding import Finding, FoundOperation, Frame
 from eitherway.model.identity import headline, identified, identity
 from eitherway.model.words import Class, Kind, World
@@ -119,6 +120,19 @@ def test_nameless_blocks_are_told_apart_by_who_made_them() -> None:
 
     assert identity(block("new_item", 40)) == identity(block("new_item", 48))
     assert identity(block("new_item", 40)) != identity(block("new_list", 40))
+
+
+def test_fields_of_nameless_structures_are_told_apart() -> None:
+    def touched(part: str) -> str:
+        block = "heap block of 40 bytes"
+        return identity(changed(RACE, lambda op: replace(op, variable="", object=block, part=part)))
+
+    balance = touched(with_field("bytes 0 to 7", "account.balance"))
+    assert balance == touched(with_field("bytes 8 to 15", "account.balance"))  # it has moved
+    assert balance != touched(with_field("bytes 8 to 11", "account.count"))
+    assert balance != touched("bytes 0 to 7")
+    slots = [touched(with_field(f"byte {n}", f"account.name[{n}]")) for n in range(3)]
+    assert len({*slots}) == 1
 
 
 def test_without_names_the_place_in_the_module_is_used() -> None:

@@ -9,9 +9,11 @@ reasons.
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from eitherway.model.described import field_of
 from eitherway.model.finding import Finding, FoundOperation, Frame
 from eitherway.model.names import (
     bare,
@@ -85,8 +87,17 @@ def objects(finding: Finding) -> list[str]:
     dotted = any("." in operation.variable for operation in finding.operations)
     functions = _bare_functions(finding) if dotted else frozenset[str]()
     named = {portable_variable(op.variable, functions) for op in finding.operations} - {""}
-    described = {portable_words(op.object) for op in finding.operations} - {""}
+    described = {_described(operation) for operation in finding.operations} - {""}
     return sorted(named or described)
+
+
+def _described(operation: FoundOperation) -> str:
+    """With its field: else all fields of a nameless structure would be one."""
+    field = _INDEX.sub("", field_of(operation.part))
+    return " ".join(filter(None, (portable_words(operation.object), field)))
+
+
+_INDEX = re.compile(r"\[\d+\]")
 
 
 def allocations(finding: Finding) -> list[str]:

@@ -18,6 +18,7 @@ class Entry:
     """A piece of debug information, with what is inside it."""
 
     tag: str
+    place: str = ""  # where it stands, in hexadecimal
     attributes: dict[str, str] = field(default_factory=dict)
     inside: list["Entry"] = field(default_factory=list)
 
@@ -29,6 +30,11 @@ class Entry:
             return None
 
     @property
+    def name(self) -> str:
+        """Empty when it has none."""
+        return self.attributes.get("DW_AT_name", "").strip('"')
+
+    @property
     def type(self) -> str:
         """Where the type stands, in hexadecimal."""
         return self.attributes.get("DW_AT_type", "").split(" ", 1)[0]
@@ -38,7 +44,12 @@ def part_of(module: str, variable: Variable, offset: int, size: int) -> str:
     """The path from the variable to the part that holds these bytes; empty when it is all of it."""
     file = file_at(module)
     kind = _type_of(file, variable)
-    return "".join(_path(file, kind, offset, size)) if kind else ""
+    return path_in(file, kind, offset, size) if kind else ""
+
+
+def path_in(file: File, kind: str, offset: int, size: int) -> str:
+    """From a type to the part that holds these bytes."""
+    return "".join(_path(file, kind, offset, size))
 
 
 @lru_cache(maxsize=1024)
@@ -64,12 +75,11 @@ def _path(file: File, kind: str, offset: int, size: int) -> Iterator[str]:
             return
         if entry.tag in _WRAPPERS:
             kind = entry.type
-        elif entry.tag in _STRUCTURES:
+        elif entry.tag in STRUCTURES:
             member = _member(file, entry, offset, size)
             if member is None:
                 return
-            name = member.attributes.get("DW_AT_name", "").strip('"')
-            yield f".{name}" if name else ""
+            yield f".{member.name}" if member.name else ""
             offset -= member.number("DW_AT_data_member_location") or 0
             kind = member.type
         elif entry.tag == "DW_TAG_array_type":
@@ -85,7 +95,7 @@ def _path(file: File, kind: str, offset: int, size: int) -> Iterator[str]:
 _WRAPPERS = frozenset(
     f"DW_TAG_{word}_type" for word in ("const", "volatile", "atomic", "restrict")
 ) | {"DW_TAG_typedef"}
-_STRUCTURES = frozenset({"DW_TAG_structure_type", "DW_TAG_class_type"})
+STRUCTURES = frozenset({"DW_TAG_structure_type", "DW_TAG_class_type"})
 
 
 def _member(file: File, entry: Entry, offset: int, size: int) -> Entry | None:
@@ -130,7 +140,7 @@ def _type(file: File, kind: str) -> Entry | None:
     return next(entries(answer), None)
 
 
-_HEAD = re.compile(r"^0x[0-9a-f]+:( +)(DW_TAG_\w+|NULL)")
+_HEAD = re.compile(r"^(0x[0-9a-f]+):( +)(DW_TAG_\w+|NULL)")
 _ATTRIBUTE = re.compile(r"^\s+(DW_AT_\w+)\s+\((.*)\)$")
 
 
@@ -140,7 +150,7 @@ def entries(answer: str) -> Iterator[Entry]:
     top: list[Entry] = []
     for line in answer.splitlines():
         if head := _HEAD.match(line):
-            depth, entry = len(head[1]), Entry(head[2])
+            depth, entry = len(head[2]), Entry(head[3], head[1])
             while above and above[-1][0] >= depth:
                 above.pop()
             (above[-1][1].inside if above else top).append(entry)

@@ -7,7 +7,7 @@
 | a file without a symbol table | the file, and which bytes of it as it is loaded |
 | a frame of a function that has not returned | the local variable, on the stack of its thread |
 | the storage of a thread | the thread-local variable, of that thread |
-| a block of the heap, a mapping | its size, and which bytes of it |
+| a block of the heap, a mapping | its size, and which bytes of it; a field, where its size tells |
 
 Asked for operations of findings alone: debug information is read for each.
 """
@@ -16,16 +16,19 @@ from functools import cached_property
 
 import numpy as np
 
-from eitherway.model.described import Described
+from eitherway.model.described import Described, with_field
 from eitherway.model.trace import Table
 from eitherway.model.words import ACCESSES
 from eitherway.symbols.fields import part_of
 from eitherway.symbols.frames import local_at
+from eitherway.symbols.structures import field_in_block
 from eitherway.symbols.thread_locals import thread_variables_of
 from eitherway.worlds.threads.blocks import Block, Blocks
 from eitherway.worlds.threads.events import Came, Events, is_life
 from eitherway.worlds.threads.memory import Memory
 from eitherway.worlds.threads.named import ModuleVariables
+
+_ASKED_BY = 3  # calls
 
 
 class Descriptions:
@@ -84,11 +87,24 @@ class Descriptions:
             within = _bytes(address - block.start, size)
             by = _actor(block.thread) if block.what is Came.ALLOCATED else ""
             whole = address == block.start and size >= block.size
-            return Described(part="" if whole else within, allocator=by)
+            field = self._field(block, address, size) if by and not whole else ""
+            return Described(part="" if whole else with_field(within, field), allocator=by)
         end = block.start + block.size
         variable = thread_variables_of(self._run.names.modules[0].path).at(address - end)
         name = variable.name if variable else ""
         return Described(_of(self._served(block), "thread-local storage"), name)
+
+    def _field(self, block: Block, address: int, size: int) -> str:
+        """By whoever asked for the block, or for whom that was: xmalloc knows no structures."""
+        sites, site = self._run.names.sites, block.site
+        for _ in range(_ASKED_BY):
+            module = self._variables.module_at(code := int(sites["pc"][site]))
+            found = module and field_in_block(
+                module.path, code - module.base - 1, block.size, address - block.start, size
+            )
+            if found or not (site := int(sites["caller"][site])):
+                return found or ""
+        return ""
 
     def _served(self, block: Block) -> int:
         """The thread whose storage it is: the one that starts with that event, or the first."""

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a block of the heap may be: the one structure of its size that the code knows that made it.
+
+An allocation has no type in debug information. A block that is as large as one structure of the
+unit that asked for it, and of no other whose parts fit what was touched, is most often that.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from eitherway.symbols.dwarf import dwarfdump
+from eitherway.symbols.fields import STRUCTURES, Entry, entries, path_in
+from eitherway.symbols.files import File, file_at
+
+
+def field_in_block(module: str, code: int, block: int, offset: int, size: int) -> str:
+    """`account.balance`: what these bytes of a block of that size are; empty when unclear."""
+    file = file_at(module)
+    fitting = {
+        name + path
+        for name, kind in _structures(file, _unit(file, code)).get(block, ())
+        if (path := _exactly(file, kind, offset, size))
+    }
+    return fitting.pop() if len(fitting) == 1 else ""
+
+
+def _exactly(file: File, kind: str, offset: int, size: int) -> str:
+    """The part that is these bytes and no more: with one beside them it would be another."""
+    path = path_in(file, kind, offset, size)
+    more = {path_in(file, kind, offset, size + 1), path_in(file, kind, offset - 1, size + 1)}
+    return path if path not in more else ""
+
+
+@lru_cache(maxsize=1024)
+def _unit(file: File, code: int) -> str:
+    """Where the debug information of the unit that holds this code stands, in hexadecimal."""
+    found = entries(dwarfdump(file.path, f"--lookup={code:#x}"))
+    return next((entry.place for entry in found if entry.tag == "DW_TAG_compile_unit"), "")
+
+
+@lru_cache(maxsize=64)
+def _structures(file: File, unit: str) -> dict[int, list[tuple[str, str]]]:
+    """Names and places of those with a size, by it."""
+    if not unit:
+        return {}
+    answer = dwarfdump(file.path, f"--debug-info={unit}", "--show-children", "--recurse-depth=2")
+    inside = [each for top in entries(answer) for each in _all(top)]
+    called = {each.type: each.name for each in inside if each.tag == "DW_TAG_typedef"}
+    found: dict[int, list[tuple[str, str]]] = {}
+    for each in inside:
+        name, size = each.name or called.get(each.place, ""), each.number("DW_AT_byte_size")
+        if each.tag in STRUCTURES and name and size and not _is_the_systems(each):
+            found.setdefault(size, []).append((name, each.place))
+    return found
+
+
+def _is_the_systems(structure: Entry) -> bool:
+    """Declared where the machine's own headers lie; those of libc are in every unit, unused."""
+    declared = structure.attributes.get("DW_AT_decl_file", "").strip('"')
+    return declared.startswith(("/usr/include/", "/usr/lib/"))
+
+
+def _all(entry: Entry) -> Iterator[Entry]:
+    yield entry
+    for each in entry.inside:
+        yield from _all(each)
