@@ -18,9 +18,9 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 from benchmarks.measure import Watch, arguments, progress, published, started, table
-from benchmarks.running import workplace
+from benchmarks.running import spent, workplace
 from benchmarks.sources import BARE, OURS, small_program
-from benchmarks.subjects.pbzip2 import Pbzip2
+from benchmarks.subjects.pbzip2 import Pbzip2Unlocked
 from benchmarks.subjects.sqlite import Sqlite
 from benchmarks.subjects.subject import Size, Subject
 from tests.corpus.checked import FLAGS, build, compiled
@@ -45,6 +45,9 @@ SEEDS = range(8)  # that are tried until one shows a race
 ROUNDS = 5  # of what is run to compare with
 PLAN = Plan(timeout=60)
 THREADS, MEBIBYTES, STEPS = 2, 10, 1_000_000  # of the program that grows
+
+
+Bare = Callable[[], float]  # seconds of the wall, of one run without us
 
 
 class Counted(Explorer):
@@ -79,24 +82,27 @@ class Cost:
         return self.wall / (self.share * self.run)
 
 
-def costs(command: Sequence[str], bare: Sequence[str], folder: Path) -> Iterator[Cost]:
+def costs(command: Sequence[str], bare: Bare, folder: Path) -> Iterator[Cost]:
     """Of all races of the first run that shows one."""
-    native = _median_wall(partial(subprocess.run, bare, cwd=folder, capture_output=True))
+    native = statistics.median(bare() for _ in range(ROUNDS))
     launch = Launch(tuple(command), str(folder), Launch.here(command).environment)
     with confined(work=[str(folder)]) as box, Counted(launch, box, plan=PLAN) as explorer:
         ran, findings = _racing(explorer)
-        run = _median_wall(lambda: explorer.run(replay=ran, detect=True))
+        again = partial(explorer.run, replay=ran, detect=True)
+        run = statistics.median(_wall(again) for _ in range(ROUNDS))
         for finding in findings:
             yield _cost(explorer, ran, finding, run, native)
 
 
-def _median_wall(work: Callable[[], object]) -> float:
-    taken = []
-    for _ in range(ROUNDS):
-        since = perf_counter()
-        work()
-        taken.append(perf_counter() - since)
-    return statistics.median(taken)
+def _wall(work: Callable[[], object]) -> float:
+    since = perf_counter()
+    work()
+    return perf_counter() - since
+
+
+def _command(words: Sequence[str], folder: Path) -> Bare:
+    """One that leaves nothing behind."""
+    return partial(_wall, partial(subprocess.run, words, cwd=folder, capture_output=True))
 
 
 def _racing(explorer: Explorer) -> tuple[Ran, list[Finding]]:
@@ -142,7 +148,7 @@ def micro(truth: Truth) -> list[Cost]:
         build(truth.source, program)
         compiler = {".c": "gcc", ".cc": "g++"}[truth.source.suffix]
         compiled([compiler, *FLAGS[truth.source.suffix], "-pthread"], truth.source, bare)
-        return _judged(truth.name, [str(program)], [str(bare)], Path(name))
+        return _judged(truth.name, [str(program)], _command([str(bare)], Path(name)), Path(name))
 
 
 def real(subject: Subject) -> list[Cost]:
@@ -151,9 +157,8 @@ def real(subject: Subject) -> list[Cost]:
         ours, bare = (
             subject.job(subject.build(kit), Size.SMALL, folder / kit.name) for kit in (OURS, BARE)
         )
-        for job in (ours, bare):
-            job.folder.mkdir()
-        return _judged(subject.name, ours.command, bare.command, folder)
+        ours.folder.mkdir()
+        return _judged(subject.name, ours.command, lambda: spent(bare).wall, ours.folder)
 
 
 def grown(threads: int = THREADS, mebibytes: int = MEBIBYTES) -> list[Cost]:
@@ -161,10 +166,10 @@ def grown(threads: int = THREADS, mebibytes: int = MEBIBYTES) -> list[Cost]:
     words = [str(threads), str(mebibytes), str(STEPS)]
     ours, bare = ([str(small_program("late_race", kit)), *words] for kit in (OURS, BARE))
     with workplace() as folder:
-        return _judged(f"late_race {' '.join(words)}", ours, bare, folder)
+        return _judged(f"late_race {' '.join(words)}", ours, _command(bare, folder), folder)
 
 
-def _judged(name: str, ours: Sequence[str], bare: Sequence[str], folder: Path) -> list[Cost]:
+def _judged(name: str, ours: Sequence[str], bare: Bare, folder: Path) -> list[Cost]:
     progress(name)
     try:
         return list(costs(ours, bare, folder))
@@ -210,7 +215,7 @@ def micro_table(names: Sequence[str]) -> str:
 def real_table() -> str:
     """Programs that people use."""
     rows = []
-    for subject in (Pbzip2(), Sqlite()):
+    for subject in (Pbzip2Unlocked(), Sqlite()):
         if some := real(subject):
             rows.append(row(f"{subject.name}, median", some, statistics.median))
             rows.append(row(f"{subject.name}, worst", some, max))

@@ -2,6 +2,7 @@
 """pbzip2 with bzip2's own library compiled in: a reader, four compressors, a writer."""
 
 import bz2
+import shutil
 from pathlib import Path
 
 from benchmarks.sources import Kit, built, compiled, linked, source
@@ -27,10 +28,10 @@ class Pbzip2:
 
     def build(self, kit: Kit) -> Path:
         """Both sources in one program."""
-        return built(self.name, kit, self._recipe)
+        return built(self.name, kit, self._recipe, Path(__file__))
 
     def _recipe(self, kit: Kit, folder: Path) -> Path:
-        library, program = source("bzip2"), source("pbzip2")
+        library, program = source("bzip2"), self._source(folder)
         large = "-D_FILE_OFFSET_BITS=64"
         compiled(kit, [library / f"{name}.c" for name in _LIBRARY], folder, large)
         files = [program / f"{name}.cpp" for name in _PROGRAM]
@@ -38,8 +39,28 @@ class Pbzip2:
         compiled(kit, files, folder, *options)
         return linked(kit.cxx, folder / "pbzip2")
 
+    def _source(self, _: Path) -> Path:
+        return source("pbzip2")
+
     def job(self, program: Path, size: Size, folder: Path) -> Job:
         """Blocks of the least size, so that there is work for all threads."""
         file = text(_BYTES[size], run=_RUN[size])
         command = (str(program), "-c", "-k", "-p4", "-b1", str(file))
         return Job(command, folder, right=lambda out: bz2.decompress(out) == file.read_bytes())
+
+
+class Pbzip2Unlocked(Pbzip2):
+    """The same with one lock left out: who looks whether all was read does not take it."""
+
+    name = "pbzip2-unlocked"
+
+    def _source(self, folder: Path) -> Path:
+        changed = shutil.copytree(source("pbzip2"), folder / "changed")
+        file = changed / "pbzip2.cpp"
+        code, look = file.read_text(encoding="utf-8"), "\tret = producerDone;\n"
+        taken, given = (f"\tsafe_mutex_{do}lock(ProducerDoneMutex);\n" for do in ("", "un"))
+        locked = f"{taken}{look}{given}"
+        if code.count(locked) != 1:
+            raise SystemExit("this pbzip2 is another one: the lock to leave out is not there")
+        file.write_text(code.replace(locked, look), encoding="utf-8")
+        return changed

@@ -13,6 +13,8 @@ from eitherway.model.race import Race
 from eitherway.worlds.threads.branch import Pair
 from eitherway.worlds.threads.places import places_of
 
+_FAR = 1 << 20  # steps: every access between the two is looked at in each branch
+
 
 class Instance(NamedTuple):
     """Where a run shows a race."""
@@ -39,11 +41,14 @@ class Racing:
         self.places = places_of(traced.events, sides)
 
     def instances(self, number: str, limit: int) -> list[Instance]:
-        """Of the race of that id; first one for each pair of places, then more of them in turn."""
+        """Of the race of that id; first one for each pair of places, then more of them in turn.
+
+        Behind the first, those that are very far apart are left out.
+        """
         told = [
             [Instance(Pair.of(self._traced.events, *pair), sides) for pair in pairs]
             for race, sides in self._of[number]
             if (pairs := instances(self._order, race, limit))
         ]
         in_turn = [each[turn] for turn in range(limit) for each in told if turn < len(each)]
-        return in_turn[:limit]
+        return [*in_turn[:1], *(one for one in in_turn[1:limit] if one.pair.apart <= _FAR)]

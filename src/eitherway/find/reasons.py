@@ -70,10 +70,18 @@ def _is_statistics(states: States, put: Put, trial: Trial) -> bool:
 
 
 def _is_disjoint(states: States, put: Put, trial: Trial) -> bool:
-    """Who loads does the same whatever bits the other side has changed; the others do matter."""
+    """Who loads does the same whatever bits the other side has changed; the others do matter.
+
+    Those that were changed are turned round for good, too: a flag may be looked at again.
+    """
     changed = next(filter(None, (_unused(one, other) for one, other in _regions(states))), 0)
     others = _BITS[-1] & ~changed
-    return changed != 0 and not _does_the_same(put(Arm.CONTROL, others), trial.control)
+    return (
+        changed != 0
+        and _does_the_same(put(Arm.CONTROL, changed), trial.control)
+        and _does_the_same(put(Arm.FLIP, changed), trial.flip)
+        and not _does_the_same(put(Arm.CONTROL, others), trial.control)
+    )
 
 
 def _are_both_valid(states: States, *_: object) -> bool:

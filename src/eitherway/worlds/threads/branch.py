@@ -58,6 +58,11 @@ class Pair:
         between = events.events[first + 1 : second + 1]
         return cls(one, other, int(np.count_nonzero(_alike(between, one, other))))
 
+    @property
+    def apart(self) -> int:
+        """Steps between the two."""
+        return self.second.step - self.first.step
+
     def options(self, arm: Arm, patience: int) -> dict[str, int]:
         """As native/runtime/options.c reads them."""
         low = max(self.first.low, self.second.low)
@@ -146,7 +151,10 @@ class Branches:
 
     def _guidance(self, spec: Spec) -> Guidance:
         patience = max(_AT_LEAST, _PATIENCE * self._ran.schedule.reached)
-        longest = max(_LONG, _LONGEST * self._ran.schedule.reached)
+        reached = self._ran.schedule.reached
+        longest = max(_LONG, _LONGEST * reached)
+        if spec.turned:  # of these it is only asked whether they do the same
+            longest = 2 * reached + _AT_LEAST
         options = {
             **spec.pair.options(spec.arm, patience),
             "branch-turned": spec.turned,
