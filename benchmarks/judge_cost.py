@@ -2,10 +2,10 @@
 """What judging one race costs: branches, and time against what these have to run.
 
 Each race is judged alone, from a recording, by one worker: its time holds everything from the trace
-of the recorded run to the reason that is told. `over` is that time divided by what the branches of
-the race would take if each ran only what comes behind its first access: the time of an instrumented
-run of the same server, by its share of steps. `native` is the same time in runs of the program as
-it is built without us.
+of the recorded run to the reason that is told. `over` is its time of the processor divided by what
+the branches of the race would take if each ran only what comes behind its first access: the time of
+an instrumented run of the same server, by its share of steps. `native` is its time of the wall in
+runs of the program as it is built without us.
 """
 
 import statistics
@@ -73,13 +73,13 @@ class Cost:
     share: float  # of the run that branches had to do, together
     wall: float
     cpu: float
-    run: float  # one instrumented run
-    native: float  # one run without us
+    run: float  # one instrumented run: of the processor
+    native: float  # one run without us: of the wall
 
     @property
     def over(self) -> float:
         """The time, in what the branches had to run."""
-        return self.wall / (self.share * self.run)
+        return self.cpu / (self.share * self.run)
 
 
 def costs(command: Sequence[str], bare: Bare, folder: Path) -> Iterator[Cost]:
@@ -88,8 +88,7 @@ def costs(command: Sequence[str], bare: Bare, folder: Path) -> Iterator[Cost]:
     launch = Launch(tuple(command), str(folder), Launch.here(command).environment)
     with confined(work=[str(folder)]) as box, Counted(launch, box, plan=PLAN) as explorer:
         ran, findings = _racing(explorer)
-        again = partial(explorer.run, replay=ran, detect=True)
-        run = statistics.median(_wall(again) for _ in range(ROUNDS))
+        run = statistics.median(_run_again(explorer, ran) for _ in range(ROUNDS))
         for finding in findings:
             yield _cost(explorer, ran, finding, run, native)
 
@@ -98,6 +97,12 @@ def _wall(work: Callable[[], object]) -> float:
     since = perf_counter()
     work()
     return perf_counter() - since
+
+
+def _run_again(explorer: Explorer, ran: Ran) -> float:
+    before = explorer.spent
+    explorer.run(replay=ran, detect=True)
+    return explorer.spent - before
 
 
 def _command(words: Sequence[str], folder: Path) -> Bare:
