@@ -16,7 +16,7 @@
 #include "recorder.h"
 
 enum { NUMBERS = 1 << 22 };         // pid_max cannot be more
-enum { NAP = 4, QUIET_NAPS = 250 }; // ms; so many without a record, and who is left is left
+enum { NAP = 2, QUIET_NAPS = 500 }; // ms; so many without a record, and who is left is left
 enum event { MADE = 1, RUNS = 2, ENDED = 3, SIGNALLED = 4 };
 
 static const char usage[] = "usage: eitherway-recorder --into FD --loader FD [--facts FD] "
@@ -116,7 +116,7 @@ static uint64_t value_of(const struct thread *thread, const struct seen *seen) {
 static void log_one_call(const struct seen *seen) {
     static struct thread thread;
     const struct call_shape *shape = call_shape_of(seen->number);
-    uint32_t given = object_of_seen(&seen->given);
+    uint32_t given = seen->number == SYS_chdir ? 0 : object_of_seen(&seen->given);
     if (!shape || !began || seen->entered < began)
         return; // before the command ran it was us
     thread.id = (pid_t)seen->thread;

@@ -134,7 +134,10 @@ void entries_take(struct thread *thread, const struct seen *seen) {
         entries_ask_about(seen);
         lookups_take(thread);
     }
-    if (!again || leads_to_directory(seen))
+    struct lookup *last = leads_to_directory(seen) ? last_of(thread, 0) : NULL;
+    if (last && seen->result >= 0 && seen->given.device)
+        last->found = object_of_seen(&seen->given); // it may be gone, or elsewhere, by now
+    if (!again || last)
         learn_ways(thread, seen);
     mend_all(thread, seen);
     if (number && !again)

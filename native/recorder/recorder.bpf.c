@@ -26,7 +26,15 @@ enum {
     NO_WAKEUP = 1
 };
 enum { CREATED = 0x100000 }; // of f_mode: the open made the file
-enum { CONNECT = 42, BIND = 49, SOCKETPAIR = 53, FCNTL = 72, WAITID = 247, OPENAT2 = 437 };
+enum {
+    CONNECT = 42,
+    BIND = 49,
+    SOCKETPAIR = 53,
+    FCNTL = 72,
+    CHDIR = 80,
+    WAITID = 247,
+    OPENAT2 = 437
+};
 enum { ADDRESS = 128 }; // bytes of one that are kept
 enum { SENDER = 16 };   // where si_pid is in a siginfo of x86-64
 
@@ -352,6 +360,8 @@ SECTION("tp_btf/sys_exit") int ends(u64 *context) {
             FIELD(mode, file, f_mode);
         seen->created = (mode & CREATED) != 0;
     }
+    if (number == CHDIR && result == 0)
+        inode_of(task->fs->pwd.dentry->d_inode, &seen->given);
     if (shape->two_descriptors && result == 0) {
         u64 where = argument(seen, number == SOCKETPAIR ? 3 : 0);
         read_user(seen->pair, sizeof seen->pair, (const void *)where);

@@ -24,6 +24,7 @@ from eitherway.worlds.processes.log import Log
 from eitherway.worlds.processes.meaning import micros
 from eitherway.worlds.processes.run import Ran, run
 from eitherway.worlds.processes.traced import traced
+from eitherway.worlds.processes.watching import PROGRAMS as FILES
 from eitherway.worlds.processes.watching import Watching
 
 SEEN_BY_STOPS = {"gettimeofday", "clock_gettime", "time"}  # the kernel is not called for these
@@ -46,10 +47,10 @@ SCRIPTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def watching() -> Iterator[Watching]:
+@pytest.fixture(scope="module", params=FILES)
+def watching(request: pytest.FixtureRequest) -> Iterator[Watching]:
     try:
-        made = Watching()
+        made = Watching([request.param])
     except Unavailable as problem:
         pytest.skip(f"this machine refuses: {problem.message}")
     with made:

@@ -7,6 +7,7 @@ it through a socket for their ring, and to have its command looked at.
 
 import socket
 import subprocess
+from collections.abc import Sequence
 
 from eitherway.closing import Closing
 from eitherway.errors import Unavailable
@@ -14,16 +15,17 @@ from eitherway.installed import native
 
 RECORDER = "bin/eitherway-recorder"
 _LOADER = "bin/eitherway-loader"
-_PROGRAMS = ("lib/recorder.bpf.o", "lib/recorder-plain.bpf.o")  # the second for older kernels
+PROGRAMS = ("lib/recorder.bpf.o", "lib/recorder-plain.bpf.o")  # the second for older kernels
 _PATIENCE = 10  # seconds that the loader may take to end
 
 
 class Watching(Closing):
     """One run at a time. Whether this machine can is told to the first recorder that asks."""
 
-    def __init__(self) -> None:
+    def __init__(self, programs: Sequence[str] = PROGRAMS) -> None:
+        """Of these files of programs, the first that this kernel takes."""
         try:
-            words = [str(native(_LOADER)), "", *(str(native(name)) for name in _PROGRAMS)]
+            words = [str(native(_LOADER)), "", *(str(native(name)) for name in programs)]
         except Unavailable as missing:
             raise Unavailable(
                 "BPF cannot be used: no clang was there when this was built",
