@@ -3,8 +3,10 @@
 # whether there is anything to do, and mostly there is not. What a call may change may be changed
 # here too, so nothing has to be kept. hot.S says what lies at __eitherway_hot_1.
 
-# The cells are of four bytes each; `part`: the access is to some of one.
-.macro eitherway_access hook, cells, reads, part
+# The cells are of four bytes each. `kept` of a cell's address finds it from any of its bytes, but
+# from an odd address of two bytes, which may lie in two cells: there it finds halves of entries,
+# which do not look like an entry.
+.macro eitherway_access hook, cells, reads, kept
     movq __eitherway_hot_1@GOTPCREL(%rip), %rcx
     movq (%rcx), %rsi
     movq %rdi, %rax
@@ -13,8 +15,8 @@
     shlq $20, %rax
     movl 16(%rcx), %edx
     shrq $19, %rax
-  .if \part
-    andq $-8, %rax
+  .if \kept != -1
+    andq $\kept, %rax
   .endif
     btsq $45, %rax
     cmpl %edx, (%rax)

@@ -153,6 +153,33 @@ def test_schedules_and_findings_are_the_same_with_calls(gcc: Shop) -> None:
         assert (found[0] > 0) == (seed % 3 > 0)
 
 
+# In every order, one reads or writes a byte that the other writes; the byte before is its own.
+ACROSS_CELLS = r"""
+#include <pthread.h>
+static _Alignas(8) char memory[8];
+static void *work(void *unused) {
+    for (int i = 0; i < 4; i++) ((volatile char *)memory)[i] = 1;
+    *(volatile int *)memory = 1;
+    for (int i = 3; i < 4; i++) *(volatile short *)(memory + i) ACCESS;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    ((volatile char *)memory)[4] = 2;
+    return pthread_join(thread, 0);
+}
+"""
+
+
+@pytest.mark.parametrize("access", ["", "= 1"])
+def test_two_bytes_that_lie_in_two_cells(gcc: Shop, access: str) -> None:
+    gcc.write("a.c", ACROSS_CELLS)
+    gcc.cc("-O0", f"-DACCESS={access}", "a.c", "-o", "a").ok()
+    for seed in range(4):
+        assert len(run(Launch.here([str(gcc.path / "a")]), seed=seed, detect=True).found.rows) == 1
+
+
 # --- the program by itself
 
 
