@@ -10,36 +10,49 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 // --- the real one
 
-static bool is_ours(const char *path) {
-    struct stat own, other;
-    return stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 &&
-           own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+// Beside every program of ours lie its macros.
+static bool find_macros(const char *program, char path[PATH_MAX]) {
+    const char *slash = program ? strrchr(program, '/') : NULL;
+    int folder = slash ? (int)(slash - program) : 0;
+    int written = slash ? snprintf(path, PATH_MAX, "%.*s/hooks.s", folder, program) : -1;
+    return written > 0 && written < PATH_MAX && access(path, R_OK) == 0;
 }
 
-// Becomes the first `as` of these folders that is not this program, if there is one.
-static void become(const char *folders, char **arguments) {
+// Another installation's is not the real one either: the two would become each other for ever.
+static bool is_ours(const char *path) {
+    char macros[PATH_MAX];
+    return find_macros(path, macros);
+}
+
+static void become(const char *path, char **arguments) {
+    if (is_ours(path))
+        return;
+    arguments[0] = (char *)path;
+    execv(path, arguments);
+}
+
+// Becomes the first `as` of these folders that can run, if there is one.
+static void become_first(const char *folders, char **arguments) {
     char path[PATH_MAX];
     for (const char *at = folders; at && *at;) {
         size_t size = strcspn(at, ":");
-        int written = snprintf(path, sizeof path, "%.*s/as", (int)size, at);
-        if (written > 0 && (size_t)written < sizeof path && !is_ours(path)) {
-            arguments[0] = path;
-            execv(path, arguments);
-        }
+        int written = snprintf(path, sizeof path, "%.*s/as", size ? (int)size : 1, size ? at : ".");
+        if (written > 0 && (size_t)written < sizeof path)
+            become(path, arguments);
         at += size + (at[size] == ':');
     }
 }
 
-// Where gcc looks, and in which order.
+// Where gcc looks too. What -B names beside ours, and its own folders, it tells nobody.
 static int become_assembler(char **arguments) {
-    become(getenv("COMPILER_PATH"), arguments);
-    become(getenv("PATH"), arguments);
+    become_first(getenv("COMPILER_PATH"), arguments);
+    become_first(getenv("PATH"), arguments);
     fprintf(stderr, "eitherway: there is no assembler `as` in COMPILER_PATH and PATH\n");
     return 127;
 }
@@ -61,7 +74,7 @@ static int find_input(int count, char **arguments) {
         const char *word = arguments[i], *end = strrchr(word, '.');
         if (has_value(word))
             i++;
-        else if (word[0] == '-' && word[1])
+        else if (word[0] == '-' && word[1] && strcmp(word, "--") != 0)
             continue;
         else if (found || !end || strcmp(end, ".s") != 0)
             return -1;
@@ -72,70 +85,79 @@ static int find_input(int count, char **arguments) {
 }
 
 static struct text read_all(int from) {
-    struct text text = {NULL, 0};
-    FILE *to = open_memstream(&text.start, &text.size);
+    struct text text = {0};
     char part[1 << 16];
-    ssize_t got = -1;
-    while (to && ((got = read(from, part, sizeof part)) > 0 || (got < 0 && errno == EINTR)))
-        if (got > 0)
-            fwrite(part, 1, (size_t)got, to);
-    bool whole = to && fclose(to) == 0 && got == 0;
-    return whole ? text : (struct text){NULL, 0};
+    ssize_t got;
+    bool enough = add_text(&text, "", 0);
+    while (enough && ((got = read(from, part, sizeof part)) > 0 || (got < 0 && errno == EINTR)))
+        enough = got < 0 || add_text(&text, part, (size_t)got);
+    return enough && got == 0 ? text : (struct text){0};
 }
 
 // --- what it gets instead
 
-static bool write_all(int to, struct text text) {
-    while (text.size) {
-        ssize_t written = write(to, text.start, text.size);
-        if (written < 0 && errno != EINTR)
-            return false;
-        text.start += written > 0 ? written : 0;
-        text.size -= written > 0 ? (size_t)written : 0;
-    }
-    return true;
+// How the assembler calls it in its messages, from this line on.
+static void write_name(int line, const char *name, FILE *to) {
+    fprintf(to, "# %d \"", line);
+    for (const char *at = name; *at; at++)
+        fprintf(to, *at == '"' || *at == '\\' || *at == '\n' ? "\\%03o" : "%c", *at);
+    fputs("\"\n", to);
+}
+
+// Where vm.memfd_noexec is 2 the kernel refuses a file that could be run; before 6.3 it does not
+// know the flag.
+static int open_memory(void) {
+    int file = memfd_create("compiled", 8 /* MFD_NOEXEC_SEAL */);
+    return file < 0 && errno == EINVAL ? memfd_create("compiled", 0) : file;
 }
 
 // Standard input, from its beginning.
 static bool put_in(const char *name, struct text text) {
-    int file = memfd_create("compiled", 0);
-    char mark[PATH_MAX + 16];
-    int size = snprintf(mark, sizeof mark, "# 1 \"%s\"\n", name); // for the assembler's messages
-    return file >= 0 && size > 0 && (size_t)size < sizeof mark &&
-           write_all(file, (struct text){mark, *name ? (size_t)size : 0}) &&
-           write_all(file, text) && lseek(file, 0, SEEK_SET) == 0 && dup2(file, 0) == 0;
+    int file = open_memory();
+    FILE *to = file >= 0 ? fdopen(file, "w") : NULL;
+    if (!to)
+        return false;
+    // Behind gcc's first line: once a file has such a name, .file would give it another.
+    const char *end = memchr(text.start, '\n', text.size);
+    size_t first =
+        end && strncmp(text.start, "\t.file\t", 7) == 0 ? (size_t)(end + 1 - text.start) : 0;
+    fwrite(text.start, 1, first, to);
+    if (*name)
+        write_name(first ? 2 : 1, name, to);
+    fwrite(text.start + first, 1, text.size - first, to);
+    return fflush(to) == 0 && !ferror(to) && lseek(file, 0, SEEK_SET) == 0 && dup2(file, 0) == 0;
 }
 
-static bool find_macros(char *path, size_t size) {
-    ssize_t length = readlink("/proc/self/exe", path, size);
-    char *slash =
-        length > 0 && (size_t)length < size - 16 ? memrchr(path, '/', (size_t)length) : NULL;
-    if (slash)
-        strcpy(slash, "/hooks.s");
-    return slash && access(path, R_OK) == 0;
+// A file can still be read. What came through a pipe may be lost, and a part of it is no program.
+static int give_up(char **arguments, int input) {
+    if (input)
+        return become_assembler(arguments);
+    perror("eitherway: what gcc has compiled is lost");
+    return 1;
 }
 
 static int assemble(int count, char **arguments, int input) {
     static char macros[PATH_MAX];
     const char *name = input ? arguments[input] : "";
     int from = input ? open(name, O_RDONLY | O_CLOEXEC) : 0;
-    struct text compiled = from >= 0 ? read_all(from) : (struct text){NULL, 0};
+    struct text compiled = from >= 0 ? read_all(from) : (struct text){0};
     if (!compiled.start)
-        return become_assembler(arguments);
-    struct text changed =
-        find_macros(macros, sizeof macros) ? with_hooks(compiled) : (struct text){0};
+        return give_up(arguments, input);
+    // The name that this program was started by: there may be no /proc.
+    bool found = find_macros((const char *)getauxval(AT_EXECFN), macros);
+    struct text changed = found ? with_hooks(compiled) : (struct text){0};
     if (input && !changed.start)
         return become_assembler(arguments);
     char **words = calloc((size_t)count + 3, sizeof *words);
     if (!words || !put_in(name, changed.start ? changed : compiled))
-        return fprintf(stderr, "eitherway: no memory for %s\n", name), 1;
+        return give_up(arguments, input);
     int at = 0;
     for (int i = 0; i < count; i++)
         if (!input || i != input)
             words[at++] = arguments[i];
     if (changed.start)
         words[at++] = macros;
-    words[at++] = "/dev/stdin";
+    words[at++] = "-"; // standard input
     return become_assembler(words);
 }
 

@@ -22,8 +22,9 @@ bool find_loops(struct block *blocks, uint32_t count); // false: there is no mem
 // --- text.c
 struct text {
     char *start;
-    size_t size;
+    size_t size, room;
 };
+bool add_text(struct text *text, const char *start, size_t size); // false: there is no memory
 // The same with hooks in place of calls; empty when there is none to replace.
 struct text with_hooks(struct text compiled);
 

@@ -4,9 +4,22 @@
 // a hook may be replaced, or not.
 #include "assembler.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool add_text(struct text *text, const char *start, size_t size) {
+    if (size >= text->room - text->size) {
+        size_t room = 2 * (text->size + size + (1 << 15));
+        char *moved = realloc(text->start, room);
+        if (!moved)
+            return false;
+        text->start = moved;
+        text->room = room;
+    }
+    memcpy(text->start + text->size, start, size);
+    text->size += size;
+    return true;
+}
 
 // --- lines
 
@@ -34,6 +47,12 @@ static struct line after(struct line line, const char *start) {
     return (struct line){line.start + size, line.size - size};
 }
 
+// Up to the next tab: with -fverbose-asm a comment follows.
+static struct line first_word(struct line line) {
+    const char *tab = memchr(line.start, '\t', line.size);
+    return (struct line){line.start, tab ? (size_t)(tab - line.start) : line.size};
+}
+
 // --- hooks
 
 #define CALL "\tcall\t"
@@ -59,7 +78,7 @@ static const struct hook {
 static const struct hook *hook_of(struct line line) {
     if (!starts(line, CALL_OF_HOOK))
         return NULL;
-    struct line name = after(line, CALL_OF_HOOK);
+    struct line name = first_word(after(line, CALL_OF_HOOK));
     for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
         if (!starts(name, hooks[i].name))
             continue;
@@ -104,7 +123,7 @@ static bool is_label(struct line line, struct line *name) {
 static bool is_jump(struct line line, struct line *to) {
     const char *tab = starts(line, "\tj") ? memchr(line.start + 1, '\t', line.size - 1) : NULL;
     if (tab)
-        *to = (struct line){tab + 1, line.size - (size_t)(tab + 1 - line.start)};
+        *to = first_word((struct line){tab + 1, line.size - (size_t)(tab + 1 - line.start)});
     return tab;
 }
 
@@ -182,25 +201,27 @@ static bool may_change(struct text text) {
            !memmem(text.start, text.size, ".intel_syntax", strlen(".intel_syntax"));
 }
 
-static void write_changed(struct text text, const struct block *blocks, FILE *to) {
+static bool add_line(struct text *to, struct line line, const struct hook *hook) {
+    bool added = hook ? add_text(to, "\t", 1) && add_text(to, hook->macro, strlen(hook->macro))
+                      : add_text(to, line.start, line.size);
+    return added && add_text(to, "\n", 1);
+}
+
+static bool add_changed(struct text *to, struct text text, const struct block *blocks) {
     struct line line;
     uint32_t number = 0;
-    for (size_t at = 0; next_line(text, &at, &line); number += ends_block(line)) {
+    bool enough = true;
+    for (size_t at = 0; enough && next_line(text, &at, &line); number += ends_block(line)) {
         const struct hook *hook = hook_of(line);
-        if (hook && (hook->everywhere || blocks[number].hot))
-            fprintf(to, "\t%s\n", hook->macro);
-        else
-            fwrite(line.start, 1, line.size, to), fputc('\n', to);
+        enough = add_line(to, line, hook && (hook->everywhere || blocks[number].hot) ? hook : NULL);
     }
+    return enough;
 }
 
 struct text with_hooks(struct text compiled) {
-    struct text changed = {NULL, 0};
+    struct text changed = {0};
     struct block *blocks = may_change(compiled) ? blocks_of(compiled) : NULL;
-    FILE *to = blocks ? open_memstream(&changed.start, &changed.size) : NULL;
-    if (to)
-        write_changed(compiled, blocks, to);
-    bool done = to && fclose(to) == 0;
+    bool done = blocks && add_changed(&changed, compiled, blocks);
     free(blocks);
-    return done ? changed : (struct text){NULL, 0};
+    return done ? changed : (struct text){0};
 }

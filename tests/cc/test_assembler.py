@@ -65,7 +65,13 @@ def hooks_called(shop: Shop, name: str) -> list[str]:
     return sorted(re.findall(r"R_X86_64_PL?T?\w*32\s+__tsan_(\w+)", code))
 
 
-@pytest.mark.parametrize("options", [(), ("-fPIC",), ("-fno-pic",), ("-pipe",), ("-g",)])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *((), ("-fPIC",), ("-fno-pic",), ("-pipe",), ("-g",), ("-Wa,-alh=list",)),
+        *(("-fverbose-asm",), ("-mcmodel=medium",), ("-fcf-protection",)),
+    ],
+)
 def test_a_small_loop_looks_before_it_calls(gcc: Shop, options: tuple[str, ...]) -> None:
     gcc.write("a.c", LOOP)
     gcc.cc("-O2", *options, "-c", "a.c").ok()
@@ -106,13 +112,30 @@ def test_what_was_written_by_hand_is_left_alone(gcc: Shop) -> None:
     assert (gcc.path / "ours.o").read_bytes() == (gcc.path / "plain.o").read_bytes()
 
 
-@pytest.mark.parametrize("options", [(), ("-pipe",)])
+@pytest.mark.parametrize("options", [(), ("-pipe",), ("-save-temps",)])
 def test_a_mistake_is_told_as_ever(gcc: Shop, options: tuple[str, ...]) -> None:
     gcc.write("a.c", LOOP + 'void g(void) {\n    __asm__("nosuch %rax");\n}\n')
-    ours = gcc.cc("-O2", *options, "-c", "a.c")
-    theirs = gcc.plain("-O2", *options, "-c", "a.c")
+    told_as_ever(gcc, "-O2", *options, "-c", "a.c")
+
+
+@pytest.mark.parametrize("options", [("-pipe",), ("-save-temps",)])
+def test_a_mistake_beside_functions_is_told_as_ever(gcc: Shop, options: tuple[str, ...]) -> None:
+    gcc.write("a.c", '__asm__("nosuch %rax");\n' + LOOP)
+    told_as_ever(gcc, "-O2", *options, "-c", "a.c")
+
+
+@pytest.mark.parametrize("name", ["a b.s", 'a"b.s', "a\\b.s", "a\nb.s", "\u00e4'$b.s"])
+def test_a_mistake_in_a_file_with_an_odd_name(gcc: Shop, name: str) -> None:
+    gcc.write(name, "\tcall\t__tsan_func_entry@PLT\n\tnosuch\n")
+    told_as_ever(gcc, "-c", name)
+
+
+def told_as_ever(gcc: Shop, *words: str) -> None:
+    ours = gcc.cc(*words)
+    theirs = gcc.plain(*words)
     assert ours.status == theirs.status == 1
-    assert ours.errors == theirs.errors
+    # gcc puts two lines in front when it instruments
+    assert re.sub(r"\.s:\d+", ".s", ours.errors) == re.sub(r"\.s:\d+", ".s", theirs.errors)
 
 
 def test_code_for_a_library(gcc: Shop) -> None:
@@ -278,7 +301,11 @@ def test_a_text_of_a_million_blocks(checked: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("a.s", "b.s"), ("a.o",), ("nosuch.s",), ("-o", "x", "folder.s"), ("--version",)]
+    "words",
+    [
+        *(("a.s", "b.s"), ("a.o",), ("nosuch.s",), ("-o", "x", "folder.s"), ("--version",)),
+        ("--", "-o", "x", "there.s"),
+    ],
 )
 def test_what_is_no_call_of_gcc_goes_on_as_it_is(
     checked: Path, tmp_path: Path, words: tuple[str, ...]
@@ -287,12 +314,13 @@ def test_what_is_no_call_of_gcc_goes_on_as_it_is(
     echo.write_text('#!/bin/sh\necho "$@"\n')
     echo.chmod(0o755)
     (tmp_path / "folder.s").mkdir()
+    (tmp_path / "there.s").write_text("\tcall\t__tsan_func_exit\n")
     environment = {"COMPILER_PATH": "", "PATH": f"{checked.parent}:{tmp_path}:{os.environ['PATH']}"}
     given = subprocess.run(
         [checked, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
     wanted = " ".join(words)
-    assert given.stdout.strip() in (wanted, f"{wanted} /dev/stdin")
+    assert given.stdout.strip() in (wanted, f"{wanted} -")
 
 
 def test_without_an_assembler(checked: Path) -> None:
@@ -305,6 +333,71 @@ def test_without_an_assembler(checked: Path) -> None:
     )
     assert ended.returncode == 127
     assert b"no assembler" in ended.stderr
+
+
+def test_another_installation_is_no_assembler(checked: Path, tmp_path: Path) -> None:
+    shutil.copytree(checked.parent, tmp_path / "other")
+    folders = [checked.parent, tmp_path / "other", checked.parents[1] / "real"]
+    ended = subprocess.run(
+        [checked],
+        input=b"text\n",
+        env={**os.environ, "COMPILER_PATH": ":".join(map(str, folders))},
+        capture_output=True,
+        check=True,
+    )
+    assert ended.stdout == b"text\n"
+
+
+def test_an_empty_folder_is_the_one_we_are_in(checked: Path) -> None:
+    ended = subprocess.run(
+        [checked],
+        input=b"text\n",
+        env={"PATH": f"/nosuch::{os.environ['PATH']}", "ASAN_OPTIONS": "detect_leaks=0"},
+        cwd=checked.parents[1] / "real",
+        capture_output=True,
+        check=True,
+    )
+    assert ended.stdout == b"text\n"
+
+
+@pytest.mark.parametrize("words", [("a.s",), ()])
+def test_without_room_for_the_text(checked: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+    text = b"\tcall\t__tsan_func_exit@PLT\n"
+    (tmp_path / "a.s").write_bytes(text)
+    ended = subprocess.run(
+        ["/bin/sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh", checked, *words],
+        input=text,
+        env={**os.environ, "COMPILER_PATH": str(checked.parents[1] / "real")},
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    assert ended.stdout == (text if words else b"")
+    assert (b"what gcc has compiled is lost: File too large" in ended.stderr) == (not words)
+
+
+@pytest.mark.parametrize("words", [("a.s",), ()])
+def test_without_memory_nothing_is_cut(
+    checked: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """All of it or nothing; of what is in a file all in any case."""
+    block = b".L%d:\n\tcall\t__tsan_read8@PLT\n\tjne\t.L%d\n"
+    text = b"".join(block % (n, n) for n in range(50_000)) + b"last\n"
+    (tmp_path / "a.s").write_bytes(text)
+    program = native("assembler/as")
+    lost = 0
+    for megabytes in range(4, 24):
+        ended = subprocess.run(
+            ["/bin/sh", "-c", f'ulimit -v {megabytes << 10}; exec "$@"', "sh", program, *words],
+            input=text,
+            env={**os.environ, "COMPILER_PATH": str(checked.parents[1] / "real")},
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
+        )
+        lost += ended.returncode == 1
+        assert ended.returncode == 1 or ended.stdout.endswith(b"\nlast\n")
+    assert (lost > 0) == (not words)
 
 
 def test_it_is_installed() -> None:
