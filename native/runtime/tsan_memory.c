@@ -45,13 +45,15 @@ static EW_COLD void decide(unsigned op, const void *address, size_t size, const 
 }
 
 // What the running thread has touched since its last release needs no look. While nobody looks for
-// races, all cells and the running thread's entry are zero. A pointer that is not aligned finds
-// halves of two cells, which do not look like an entry of its own: it is looked at.
+// races, all cells and the running thread's entry are zero. What begins in the middle of a cell is
+// looked at: it would find the one's reads where it expects writes.
 static inline bool is_done(uintptr_t address, size_t size, bool writes) {
     const struct ew_cell *cell = ew_cell_at(address & (size < 4 ? ~3ul : ~0ul));
     uint32_t mine = ew_current;
     if (size == 16)
         return is_done(address, 8, writes) && is_done(address + 8, 8, writes);
+    if (size >= 4 && UNLIKELY(address & 3))
+        return false;
     if (size == 8)
         return (cell[0].write == mine && cell[1].write == mine) ||
                (!writes && cell[0].read == mine && cell[1].read == mine);

@@ -203,6 +203,36 @@ def test_two_bytes_that_lie_in_two_cells(gcc: Shop, access: str) -> None:
         assert len(run(Launch.here([str(gcc.path / "a")]), seed=seed, detect=True).found.rows) == 1
 
 
+# The thread has read all of the first cell when it touches half of it and half of the next one.
+HALF_OF_TWO = r"""
+#include <pthread.h>
+static _Alignas(8) char memory[16];
+static volatile int sum;
+static void *work(void *unused) {
+    sum = *(volatile int *)memory;
+    for (int i = 2; i < 3; i++) *(volatile TYPE *)(memory + i) ACCESS;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    ((volatile char *)memory)[4] = 2;
+    return pthread_join(thread, 0);
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O1"])
+@pytest.mark.parametrize("kind", ["int", "long"])
+@pytest.mark.parametrize("access", ["", "= 1"])
+def test_what_begins_in_the_middle_of_a_cell(gcc: Shop, access: str, kind: str, level: str) -> None:
+    """It finds one side of a cell where it expects the other: that must not look like its own."""
+    gcc.write("a.c", HALF_OF_TWO)
+    gcc.cc(level, f"-DTYPE={kind}", f"-DACCESS={access}", "a.c", "-o", "a").ok()
+    for seed in range(4):
+        assert len(run(Launch.here([str(gcc.path / "a")]), seed=seed, detect=True).found.rows) == 1
+
+
 # --- the program by itself
 
 
