@@ -3,9 +3,9 @@
 # whether there is anything to do, and mostly there is not. What a call may change may be changed
 # here too, so nothing has to be kept. hot.S says what lies at __eitherway_hot_1.
 
-# The cells are of four bytes each, and what is as large begins with one, or is looked at. `kept` of a cell's address finds it from any of its bytes, but
-# from an odd address of two bytes, which may lie in two cells: there it finds halves of entries,
-# which do not look like an entry.
+# The cells are of four bytes each. What is as large begins with one, or is looked at. `kept` of a
+# cell's address finds it from any of its bytes, but from an odd address of two bytes, which may lie
+# in two cells: there it finds halves of entries, which do not look like an entry.
 .macro eitherway_access hook, cells, reads, kept
     movq __eitherway_hot_1@GOTPCREL(%rip), %rcx
     movq (%rcx), %rsi
