@@ -130,7 +130,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"edges": changed(GOOD.edges, 0, source=1, target=0)}, "an edge points backwards"),
     ({"edges": changed(GOOD.edges, 0, kind=9)}, "an edge has an unknown kind"),
     ({"operations": changed(GOOD.operations, 0, kind=0)}, "an operation has an unknown kind"),
-    ({"operations": changed(GOOD.operations, 0, flags=128)}, "an operation has unknown flags"),
+    (
+        {"operations": changed(GOOD.operations, 0, kind=OpKind.STORE, flags=OpFlag.CHECK)},
+        "an operation that is no load has the flag of a check",
+    ),
     ({"actors": changed(GOOD.actors, 1, started_by=2)}, "actors.started_by points behind the end"),
 ]
 

@@ -266,8 +266,9 @@ def _row_problems(trace: Trace) -> Iterator[str]:
         yield "an edge has an unknown kind"
     if not np.isin(trace.operations["kind"], [int(k) for k in OpKind]).all():
         yield "an operation has an unknown kind"
-    if np.any(trace.operations["flags"] & ~np.uint8(sum(OpFlag))):
-        yield "an operation has unknown flags"
+    checks = (trace.operations["flags"] & OpFlag.CHECK) != 0
+    if np.any(trace.operations["kind"][checks] != OpKind.LOAD):
+        yield "an operation that is no load has the flag of a check"
     started_by = trace.actors["started_by"]
     if np.any((started_by >= len(trace.operations)) & (started_by != NO_OPERATION)):
         yield "actors.started_by points behind the end of operations"
