@@ -176,6 +176,15 @@ def test_schedules_and_findings_are_the_same_with_calls(gcc: Shop) -> None:
         assert (found[0] > 0) == (seed % 3 > 0)
 
 
+BESIDE_A_WRITE = r"""
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    ((volatile char *)memory)[4] = 2;
+    return pthread_join(thread, 0);
+}
+"""
+
 # In every order, one reads or writes a byte that the other writes; the byte before is its own.
 ACROSS_CELLS = r"""
 #include <pthread.h>
@@ -186,18 +195,12 @@ static void *work(void *unused) {
     for (int i = 3; i < 4; i++) *(volatile short *)(memory + i) ACCESS;
     return unused;
 }
-int main(void) {
-    pthread_t thread;
-    pthread_create(&thread, 0, work, 0);
-    ((volatile char *)memory)[4] = 2;
-    return pthread_join(thread, 0);
-}
 """
 
 
 @pytest.mark.parametrize("access", ["", "= 1"])
 def test_two_bytes_that_lie_in_two_cells(gcc: Shop, access: str) -> None:
-    gcc.write("a.c", ACROSS_CELLS)
+    gcc.write("a.c", ACROSS_CELLS + BESIDE_A_WRITE)
     gcc.cc("-O0", f"-DACCESS={access}", "a.c", "-o", "a").ok()
     for seed in range(4):
         assert len(run(Launch.here([str(gcc.path / "a")]), seed=seed, detect=True).found.rows) == 1
@@ -213,12 +216,6 @@ static void *work(void *unused) {
     for (int i = 2; i < 3; i++) *(volatile TYPE *)(memory + i) ACCESS;
     return unused;
 }
-int main(void) {
-    pthread_t thread;
-    pthread_create(&thread, 0, work, 0);
-    ((volatile char *)memory)[4] = 2;
-    return pthread_join(thread, 0);
-}
 """
 
 
@@ -227,7 +224,7 @@ int main(void) {
 @pytest.mark.parametrize("access", ["", "= 1"])
 def test_what_begins_in_the_middle_of_a_cell(gcc: Shop, access: str, kind: str, level: str) -> None:
     """It finds one side of a cell where it expects the other: that must not look like its own."""
-    gcc.write("a.c", HALF_OF_TWO)
+    gcc.write("a.c", HALF_OF_TWO + BESIDE_A_WRITE)
     gcc.cc(level, f"-DTYPE={kind}", f"-DACCESS={access}", "a.c", "-o", "a").ok()
     for seed in range(4):
         assert len(run(Launch.here([str(gcc.path / "a")]), seed=seed, detect=True).found.rows) == 1
