@@ -320,7 +320,7 @@ def test_a_large_loop_keeps_its_calls(checked: Path) -> None:
         assert given.count(b"eitherway_access") == replaced
 
 
-def test_a_text_of_a_million_blocks(checked: Path) -> None:
+def test_a_text_of_many_blocks(checked: Path) -> None:
     """Its cost grows with its size, and nothing is kept on the stack."""
     lines = (f".L{n}:\n\tjne\t.L{n + 1}\n" for n in range(100_000))
     text = "\tcall\t__tsan_read8@PLT\n" + "".join(lines) + ".L100000:\n\tjmp\t.L0\n"
