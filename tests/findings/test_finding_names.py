@@ -108,7 +108,7 @@ def test_the_work_on_a_hostile_name_grows_with_its_length(
     part: str, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the limit of length: a square takes minutes, a power of two never ends."""
-    monkeypatch.setattr(names, "_LONGEST", 1 << 30)
+    monkeypatch.setattr(names, "LONGEST", 1 << 30)
     name = "f" + part * 30_000 + ending
     bare(name)
     portable_variable(name, frozenset())
@@ -117,7 +117,7 @@ def test_the_work_on_a_hostile_name_grows_with_its_length(
 
 
 def test_a_name_has_a_length_up_to_which_it_is_looked_at() -> None:
-    assert bare("f(" + "a" * names._LONGEST + ")::g") == "f"
+    assert bare("f(" + "a" * names.LONGEST + ")::g") == "f"
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,12 @@ def test_a_race_line_matches_nothing_else(pattern: str) -> None:
     assert not takes(f"race:{pattern}")
 
 
+@pytest.mark.parametrize("spelt", ["std::vector<int>::push_back", "std::allocator<int> >::push"])
+def test_a_name_matches_as_reports_show_it_and_as_demanglers_spell_it(spelt: str) -> None:
+    whole = Frame("std::vector<int, std::allocator<int> >::push_back(int const&)")
+    assert takes(f"race:{spelt}", finding(top=whole))
+
+
 def test_the_end_is_the_last_place_it_could_be() -> None:
     assert takes("race:a*e$", finding(top=Frame("banana_apple")))
     assert takes("race:pap$", finding(top=Frame("papap")))

@@ -12,6 +12,7 @@ from itertools import count, product
 from eitherway.model.finding import FoundOperation, Frame
 from eitherway.model.identity import own_frame
 from eitherway.model.race import INTERRUPTED, OVERLAPPING, UNORDERED
+from eitherway.model.shortened import shortened
 from eitherway.model.words import STORES, Kind, OpFlag, OpKind
 
 Sentences = tuple[str, ...]
@@ -60,7 +61,8 @@ def _where(place: Frame) -> str:
     if not at and place.module:
         at = f"{place.module}+{place.offset:#x}" if place.offset else place.module
     if place.function:
-        return f" in {place.function} ({at})" if at else f" in {place.function}"
+        function = shortened(place.function)
+        return f" in {function} ({at})" if at else f" in {function}"
     return f" at {at}" if at else ""
 
 

@@ -15,6 +15,7 @@ from importlib import resources
 from eitherway.errors import BadInput
 from eitherway.model.finding import Finding, FoundOperation, Frame
 from eitherway.model.names import in_c_runtime
+from eitherway.model.shortened import shortened
 from eitherway.model.text import printable
 from eitherway.model.words import Kind
 
@@ -204,7 +205,7 @@ def _names(finding: Finding, type_: Type) -> Iterator[str]:
 
 
 def _frame_names(frame: Frame) -> Iterator[str]:
-    return filter(None, (frame.function, frame.file, frame.module))
+    return filter(None, (frame.function, shortened(frame.function), frame.file, frame.module))
 
 
 def _calling_module(operation: FoundOperation) -> Iterator[str]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from eitherway.model.paths import base, portable_path
 from eitherway.model.trace import Place
 
-_LONGEST = 1 << 14  # signs of a name that are looked at; those of templates have thousands
+LONGEST = 1 << 14  # signs of a name that are looked at; those of templates have thousands
 LAMBDA = "operator()"  # all that gcc keeps of the name of an inlined lambda
 
 _UNKNOWN = frozenset({"", "??", "<null>", "<unknown>", "(null)", "<unknown module>", "[unknown]"})
@@ -69,12 +69,21 @@ def qualified(name: str) -> str:
     """The name with its scopes, without arguments, return type and clone suffixes."""
     if name in _UNKNOWN:
         return ""
-    name = _OUTLINED.sub("", _without_clones(name[:_LONGEST]))
-    name = _SYMBOLS.sub(lambda found: "operator" + found[1].translate(_HIDDEN), name)
-    name = _without_qualifiers(_declared(name).rstrip())
+    name = _OUTLINED.sub("", _without_clones(name[:LONGEST]))
+    name = _without_qualifiers(_declared(hidden_operators(name)).rstrip())
     scopes, operator, symbol = _last_operator(name)
     scopes = scopes.rsplit(" ", 1)[-1].lstrip("*&")
-    return scopes + operator + symbol.translate(_SHOWN)
+    return scopes + operator + shown_operators(symbol)
+
+
+def hidden_operators(name: str) -> str:
+    """The name with signs in place of those of its operators that look like brackets."""
+    return _SYMBOLS.sub(lambda found: "operator" + found[1].translate(_HIDDEN), name)
+
+
+def shown_operators(name: str) -> str:
+    """The name that `hidden_operators` was given."""
+    return name.translate(_SHOWN)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from eitherway.model.finding import Finding, FoundOperation, Summary
+from eitherway.model.shortened import shortened
 from eitherway.model.text import printable
 from eitherway.report import words
 from eitherway.report.places import Root
@@ -46,7 +47,7 @@ class GithubReport:
 
 def _side(operation: FoundOperation) -> str:
     place = words.where(operation)
-    function = f" in {place.function}" if place.function else ""
+    function = f" in {shortened(place.function)}" if place.function else ""
     return f"{words.side(operation)}{function} ({words.place(place) or 'place not known'})"
 
 

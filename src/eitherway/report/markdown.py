@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from eitherway.model.finding import Finding, FoundOperation, Summary
+from eitherway.model.shortened import shortened
 from eitherway.model.text import counted, printable
 from eitherway.model.words import Class
 from eitherway.report import words
@@ -88,7 +89,7 @@ class MarkdownReport:
             value = f" ({code(op.value)})" if op.value else ""
             place = words.where(op)
             at = f" at {code(self._where(op))}" if place.file else ""
-            function = f" in {code(place.function)}" if place.function else ""
+            function = f" in {code(shortened(place.function))}" if place.function else ""
             yield f"- **{letter}** {code(op.op)}{value} by {code(op.actor)}{function}{at}{held}"
 
 

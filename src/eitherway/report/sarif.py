@@ -13,6 +13,7 @@ from urllib.parse import quote
 from eitherway import __version__
 from eitherway.model.finding import Finding, FoundOperation, Frame, Summary
 from eitherway.model.history import Moment
+from eitherway.model.shortened import shortened
 from eitherway.model.text import printable
 from eitherway.model.trace import Place
 from eitherway.model.words import Class, Kind
@@ -225,7 +226,7 @@ def _moment(moment: Moment) -> str:
 
 
 def _function(frame: Frame) -> str:
-    return printable(frame.function) or f"{printable(frame.module)}+{frame.offset:#x}"
+    return printable(shortened(frame.function)) or f"{printable(frame.module)}+{frame.offset:#x}"
 
 
 def _properties(finding: Finding) -> Object:

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from eitherway.findings.overview import overview
 from eitherway.model.finding import Finding, FoundOperation, Frame, Summary
+from eitherway.model.shortened import shortened
 from eitherway.model.text import counted, printable
 from eitherway.model.words import OP_WORDS, Class, Kind, OpKind
 from eitherway.report.words import MEANINGS, capital, is_stuck, place, title, where
@@ -130,7 +131,7 @@ def _stack(frames: Sequence[Frame]) -> Iterator[str]:
     for number, frame in enumerate(frames):
         unknown = "" if frame.module and not frame.offset else " <null>"
         at = f" {place(frame)}" if place(frame) else unknown
-        yield f"    #{number} {frame.function or '<null>'}{at}{_module(frame)}"
+        yield f"    #{number} {shortened(frame.function) or '<null>'}{at}{_module(frame)}"
 
 
 def _module(frame: Frame) -> str:
@@ -188,7 +189,9 @@ def _summary_place(finding: Finding) -> str:
         frame = where(operation)
         at = place(frame) or (f"({_in_module(frame)})" if frame.module else "")
         if at or frame.function:
-            return (f" {at}" if at else "") + (f" in {frame.function}" if frame.function else "")
+            return (f" {at}" if at else "") + (
+                f" in {shortened(frame.function)}" if frame.function else ""
+            )
     return ""
 
 

@@ -11,6 +11,7 @@ from eitherway import __version__
 from eitherway.model.finding import Excerpt, Finding, FoundOperation, Frame, Summary
 from eitherway.model.history import History, Moment
 from eitherway.model.names import in_library
+from eitherway.model.shortened import shortened
 from eitherway.model.text import printable
 from eitherway.model.words import Class
 from eitherway.report import words
@@ -67,7 +68,7 @@ class _Tables:
 
     def _new_frame(self, frame: Frame) -> int:
         row = (
-            self.text(frame.function),
+            self.text(shortened(frame.function)),
             self.text(frame.file),
             frame.line,
             frame.column,
@@ -160,7 +161,7 @@ class _Findings:
             self.text(moment.op),
             self.text(moment.touched),
             self.text(moment.value),
-            self.text(moment.place.function),
+            self.text(shortened(moment.place.function)),
             self.text(moment.place.file),
             moment.place.line,
             moment.side,

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from eitherway.model.shortened import shortened
 from eitherway.model.trace import Table
 from eitherway.model.words import OpKind
 from eitherway.recording.read import Recording
@@ -311,7 +312,7 @@ def _where(names: Names, site: int) -> str:
         return "at a place without a name"
     top = frames[0]
     line = f"{top.file}:{top.line}" if top.file else f"{top.module}+{top.offset:#x}"
-    return f"at {line} in {top.function or '?'}"
+    return f"at {line} in {shortened(top.function) or '?'}"
 
 
 def _at(recording: Recording, step: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from eitherway.model.finding import Frame
+from eitherway.model.shortened import shortened
 from eitherway.model.trace import Table
 from eitherway.model.words import ACCESSES, OP_WORDS, OpFlag, OpKind
 from eitherway.recording.read import Recording
@@ -100,4 +101,4 @@ def _place(frames: tuple[Frame, ...]) -> str:
         return "?"
     frame = frames[0]
     where = f"{frame.file}:{frame.line}" if frame.file else f"{frame.module}+{frame.offset:#x}"
-    return f"{where} {frame.function}" if frame.function else where
+    return f"{where} {shortened(frame.function)}" if frame.function else where
