@@ -35,6 +35,15 @@ def test_who_comes_before_whom() -> None:
     )
 
 
+def test_an_operation_inside_a_library_is_told_by_the_line_that_called_it() -> None:
+    stack = (
+        Frame("std::vector<int>::push_back(int&&)", "/usr/include/c++/12/bits/stl_vector.h", 1294),
+        Frame("put", "/a/shop.cc", 7),
+    )
+    write = FoundOperation("thread T1", "write of size 8", "global", "shelf", stack)
+    assert "by thread T1 at shop.cc:7 comes before" in order(write, write)
+
+
 def test_how_short_it_became() -> None:
     assert shortest(9, 3, 14, whole=True).startswith("Of 9 switches between threads, 3 are enough")
     assert "no more time" in shortest(900, 30, 1, whole=False)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from eitherway.judge.experiment import Verdict
 from eitherway.judge.trial import Trial
 from eitherway.model.finding import FoundOperation
+from eitherway.model.identity import own_frame
 from eitherway.model.outcome import Ending, Outcome, signal_name
 from eitherway.model.words import Class
 
@@ -70,7 +71,7 @@ def _nothing(verdict: Verdict, instead: str) -> str:
 
 def side(operation: FoundOperation) -> str:
     """Who does what where: "write of size 4 by thread T1 at app.c:12"."""
-    place = operation.place
+    place = own_frame(operation.stack)
     where = f" at {place.file.rpartition('/')[2]}:{place.line}" if place.file else ""
     return f"{operation.op} by {operation.actor}{where}"
 
