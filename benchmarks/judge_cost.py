@@ -56,11 +56,19 @@ class Counted(Explorer):
     branches = 0
     share = 0.0
 
-    def branch(self, replay: Ran, *, cut: int, seed: int, guidance: Guidance) -> Ran:
+    def branch(
+        self,
+        replay: Ran,
+        *,
+        cut: int,
+        seed: int,
+        guidance: Guidance,
+        kept_from: tuple[int, int] = (0, 0),
+    ) -> Ran:
         """One more."""
         self.branches += 1
         self.share += 1 - cut / replay.schedule.reached
-        return super().branch(replay, cut=cut, seed=seed, guidance=guidance)
+        return super().branch(replay, cut=cut, seed=seed, guidance=guidance, kept_from=kept_from)
 
 
 @dataclass(frozen=True, slots=True)

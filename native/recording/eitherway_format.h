@@ -728,18 +728,26 @@ _Static_assert(offsetof(struct ew_guide_head, tired) == 76, "guide_head.tired");
 _Static_assert(offsetof(struct ew_guide_head, pair_end) == 80, "guide_head.pair_end");
 _Static_assert(offsetof(struct ew_guide_head, reserved) == 84, "guide_head.reserved");
 
-/* What a thread does at its decision points, and who created it. */
+/* What a thread does at its decision points, who created it, and what it wrote. */
 struct ew_guide_thread {
   uint32_t sync; /* Synchronisation operations and blocking calls. */
   uint32_t atomic; /* Atomic operations. */
   uint32_t place; /* Plain accesses to memory that is known to be shared. */
   uint32_t creator; /* Number of the thread that created it; its own when it is the first. */
+  uint64_t out_size; /* Bytes that it wrote to standard output. */
+  uint64_t out_hash; /* A chain over them: FNV-1a, 64 bits. */
+  uint64_t err_size; /* Bytes that it wrote to standard error. */
+  uint64_t err_hash; /* The same of those. */
 };
-_Static_assert(sizeof(struct ew_guide_thread) == 16, "guide_thread");
+_Static_assert(sizeof(struct ew_guide_thread) == 48, "guide_thread");
 _Static_assert(offsetof(struct ew_guide_thread, sync) == 0, "guide_thread.sync");
 _Static_assert(offsetof(struct ew_guide_thread, atomic) == 4, "guide_thread.atomic");
 _Static_assert(offsetof(struct ew_guide_thread, place) == 8, "guide_thread.place");
 _Static_assert(offsetof(struct ew_guide_thread, creator) == 12, "guide_thread.creator");
+_Static_assert(offsetof(struct ew_guide_thread, out_size) == 16, "guide_thread.out_size");
+_Static_assert(offsetof(struct ew_guide_thread, out_hash) == 24, "guide_thread.out_hash");
+_Static_assert(offsetof(struct ew_guide_thread, err_size) == 32, "guide_thread.err_size");
+_Static_assert(offsetof(struct ew_guide_thread, err_hash) == 40, "guide_thread.err_hash");
 
 /* One decision; when it was about threads, the numbers of all that could go on follow (a u32 each). */
 struct ew_guide_decision {

@@ -65,8 +65,14 @@ bool ew_descriptors_are_shared(void) {
     return shared;
 }
 
+unsigned ew_output_of(const struct stat *status) {
+    if (is_same(&standard[1], status))
+        return 1;
+    return is_same(&standard[2], status) ? 2 : 0;
+}
+
 bool ew_is_output(const struct stat *status) {
-    return is_same(&standard[1], status) || is_same(&standard[2], status);
+    return ew_output_of(status) != 0;
 }
 
 bool ew_is_standard(const struct stat *status) {

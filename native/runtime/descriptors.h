@@ -18,7 +18,8 @@ bool ew_look_where(int descriptor, struct stat *status);
 // Whether it is where the program's output goes. It is taken as it comes, in a replay too, and by
 // whatever: a pipe that is full for a moment, or a file.
 bool ew_is_output(const struct stat *status);
-bool ew_is_standard(const struct stat *status); // the same, or where its input comes from
+unsigned ew_output_of(const struct stat *status); // 1 or 2: which; 0: none
+bool ew_is_standard(const struct stat *status);   // the same, or where its input comes from
 
 // Whether it is in a file system that says what the kernel thinks just now: /proc, /sys.
 bool ew_tells_of_now(int descriptor);

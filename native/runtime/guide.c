@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guide.h"
+#include "hashes.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -136,7 +137,17 @@ void ew_guide_thread(const struct ew_thread *thread, const struct ew_thread *cre
         return;
     head->seen = thread->id + 1;
     if (thread->id < head->threads_room)
-        seen[thread->id] = (struct ew_guide_thread){.creator = creator->id};
+        seen[thread->id] = (struct ew_guide_thread){
+            .creator = creator->id, .out_hash = EW_HASH_OF_NOTHING, .err_hash = EW_HASH_OF_NOTHING};
+}
+
+void ew_guide_wrote(uint32_t thread, unsigned output, const void *bytes, size_t size) {
+    if (!leading || thread >= head->threads_room)
+        return;
+    struct ew_guide_thread *row = &seen[thread];
+    uint64_t *hash = output == 1 ? &row->out_hash : &row->err_hash;
+    *hash = ew_hash_bytes(*hash, bytes, size);
+    *(output == 1 ? &row->out_size : &row->err_size) += size;
 }
 
 void ew_guide_point(const struct ew_thread *thread, enum ew_why why, bool contested) {

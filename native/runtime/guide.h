@@ -28,6 +28,8 @@ void ew_guide_pair(uint64_t sites, unsigned order);
 // A decision point of the thread; `contested`: more than one may go on.
 void ew_guide_point(const struct ew_thread *thread, enum ew_why why, bool contested);
 void ew_guide_thread(const struct ew_thread *thread, const struct ew_thread *creator);
+// It wrote this to an output of the program: 1 or 2.
+void ew_guide_wrote(uint32_t thread, unsigned output, const void *bytes, size_t size);
 const struct ew_guide_thread *ew_guide_expected(uint32_t *count);
 
 // The choice that is given for the next decision; false: none is.

@@ -10,6 +10,7 @@
 #include "stream.h"
 #include "sync.h"
 #include "threads.h"
+#include "writers.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -237,6 +238,7 @@ static void *prepare(const struct entry *entry, const long *arguments, void *fun
         decide(entry->does);
         ew_stream_await(stream);
     }
+    ew_writers_enter(stream);
     return function;
 }
 

@@ -10,6 +10,7 @@
 #include "signals.h"
 #include "stream.h"
 #include "transfer.h"
+#include "writers.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,12 +37,13 @@ static void idle(FILE **stream) {
 
 enum where { FILES, TOLD, ELSEWHERE }; // TOLD: files in which the kernel tells something
 
-static enum where where(const FILE *stream, bool writes) {
+// `output`: NULL when it is read; else it becomes the number of the program's output, or 0.
+static enum where where(const FILE *stream, unsigned *output) {
     struct stat status;
     if (!ew_running || leaving)
         return FILES;
     bool outside = ew_look_where(stream->_fileno, &status);
-    if (writes && ew_is_output(&status))
+    if (output && (*output = ew_output_of(&status)))
         return FILES;
     switch (status.st_mode & S_IFMT) {
     case S_IFREG:
@@ -62,7 +64,7 @@ static ssize_t told(FILE *stream, void *buffer, ssize_t size) {
 }
 
 static ssize_t stream_read(FILE *stream, void *buffer, ssize_t size) {
-    enum where leads = where(stream, false);
+    enum where leads = where(stream, NULL);
     if (leads != ELSEWHERE)
         return leads == TOLD ? told(stream, buffer, size) : libc_read(stream, buffer, size);
     BUSY(stream);
@@ -84,12 +86,17 @@ static ssize_t write_again(FILE *stream, const void *data, ssize_t size) {
 
 // Byte for byte what libc's does, with our own write.
 static ssize_t stream_write(FILE *stream, const void *data, ssize_t size) {
-    if (ew_running && !leaving)
+    bool runs = ew_running && !leaving;
+    unsigned output = 0;
+    if (runs)
         ew_testcancel();
-    if (where(stream, true) != ELSEWHERE) {
-        if (ew_running && !leaving)
+    if (where(stream, &output) != ELSEWHERE) {
+        if (runs)
             ew_input_heard(SYS_write, stream->_fileno);
-        return (ew_replaying ? write_again : libc_write)(stream, data, size);
+        ssize_t done = (ew_replaying ? write_again : libc_write)(stream, data, size);
+        if (runs && done > 0)
+            ew_writers_flushed(output, stream, data, (size_t)done);
+        return done;
     }
     BUSY(stream);
     ssize_t done = 0;

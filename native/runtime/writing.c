@@ -7,6 +7,7 @@
 #include "signals.h"
 #include "sync.h"
 #include "timers.h"
+#include "writers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -162,6 +163,9 @@ long ew_write(int fd, const struct ew_writing *writing) {
     long done = write_all(&transfer, &progress);
     ew_transfer_end(&transfer);
     ew_transferred(EW_OP_LOAD, writing->parts, writing->count, done, writing->pc);
+    if (ew_running && done > 0)
+        ew_writers_wrote(ew_output_of(&transfer.status), writing->parts, writing->count,
+                         (size_t)done);
     if (done >= 0)
         ew_channel_put(fd, writing->pc);
     if (done == -EPIPE)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody sees who stands beside: files, mounts, listening sockets, processes."""
+"""What somebody sees who stands beside: files, mounts, processes.
+
+Nothing that others on this machine may change meanwhile: other tests listen on sockets, too, and a
+socket that a branch leaves open is one of a process that it leaves.
+"""
 
 import hashlib
 import os
@@ -14,13 +18,12 @@ class Seen(NamedTuple):
 
     files: str  # a digest: names, modes, times, contents
     mounts: str
-    listening: frozenset[str]
 
 
 def seen(folder: Path) -> Seen:
-    """Of a folder, and of this machine."""
+    """Of a folder, and of where this process looks from."""
     mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
-    return Seen(_digest(folder), mounts, frozenset(_listening()))
+    return Seen(_digest(folder), mounts)
 
 
 def _digest(folder: Path) -> str:
@@ -33,14 +36,12 @@ def _digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _listening() -> Iterator[str]:
-    for name in ("tcp", "tcp6"):
-        lines = Path(f"/proc/net/{name}").read_text(encoding="ascii").splitlines()[1:]
-        yield from (line.split()[1] for line in lines if line.split()[3] == "0A")
-
-
 def marked(mark: str) -> set[int]:
-    """Processes that were started with this in their environment, or by such a one."""
+    """Processes that were started with this in their environment, or by such a one.
+
+    Of one that has not run yet, the kernel may not know its environment: who expects one to be
+    there waits until it has said something.
+    """
     return {pid for pid in _processes() if mark.encode() in _environment(pid)}
 
 

@@ -86,7 +86,29 @@ def test_the_order_of_lines_is_told_only_of_a_pair_that_decides_it(
     with bench([consequences, "prints_anyhow"]) as made:
         assert judged_alone(made, tmp_path).klass is Class.K_WITNESS_HARMLESS
     with bench([consequences, "order_of_lines"]) as made:
+        judged = judged_alone(made, tmp_path)
+    assert judged.klass is Class.OUTPUT_DIFFERS
+    assert "the lines of standard output come in another order" in judged.consequence
+
+
+def test_what_a_thread_says_for_itself_counts_whoever_speaks_between(
+    consequences: str, tmp_path: Path
+) -> None:
+    with bench([consequences, "own_order"]) as made:
         assert judged_alone(made, tmp_path).klass is Class.OUTPUT_DIFFERS
+
+
+def test_where_much_output_differs_is_told(consequences: str, tmp_path: Path) -> None:
+    """Behind what is kept: the branches were done again, to see that part."""
+    with bench([consequences, "much_output"], continuations=2) as made:
+        judged = judged_alone(made, tmp_path)
+    assert judged.klass is Class.OUTPUT_DIFFERS
+    assert "the program writes something else to standard output" in judged.consequence
+    assert judged.explanation[-1] == (
+        "Standard output differs from byte 2400000 on, in line 150001: in the recorded order "
+        "'one', in the other order 'two'."
+    )
+    assert [order.output.splitlines()[-1] for order in judged.orders] == ["two", "one"]
 
 
 def test_what_third_threads_do_is_not_told_of_the_two(tmp_path: Path) -> None:

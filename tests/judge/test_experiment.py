@@ -85,6 +85,32 @@ def test_an_order_of_lines_that_is_open_says_nothing_of_the_pair() -> None:
     assert judge(has_other_lines, 4).klass is Class.OUTPUT_DIFFERS
 
 
+def spoken(order: str, **by: str) -> Outcome:
+    """Each letter is a line; `by` says which of them each thread has written."""
+    name = "standard output"
+    return replace(printed(*order), writers={name: " ".join(sorted(by.values()))})
+
+
+def test_what_a_thread_writes_for_itself_counts_where_the_order_between_them_is_open() -> None:
+    def own_order(arm: Arm, continuation: int) -> Outcome:
+        if arm is Arm.FLIP:
+            return spoken(("bac", "bca", "cba")[continuation % 3], one="ba", two="c")
+        return spoken(("abc", "acb", "cab")[continuation % 3], one="ab", two="c")
+
+    def shared_out(arm: Arm, continuation: int) -> Outcome:
+        order = ("abc", "acb", "cab")[(continuation + (arm is Arm.FLIP)) % 3]
+        return spoken(order, one=order[0], two=order[1:])
+
+    def shown_elsewhere(arm: Arm, continuation: int) -> Outcome:
+        if arm is Arm.FLIP:
+            return spoken("abc", one="ac", two="b")
+        return spoken(("abc", "acb")[continuation % 2], one="ab", two="c")
+
+    assert judge(own_order, 6).klass is Class.OUTPUT_DIFFERS
+    assert judge(shared_out, 6).klass is Class.K_WITNESS_HARMLESS
+    assert judge(shown_elsewhere, 6).klass is Class.K_WITNESS_HARMLESS
+
+
 @pytest.mark.parametrize("forced", [Forced.BLOCKED, Forced.ENDED, Forced.WAITS])
 def test_an_order_that_is_never_had(forced: Forced) -> None:
     verdict = judge(World({n: replace(WELL, forced=forced) for n in range(3)}).branch, 3)

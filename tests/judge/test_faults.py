@@ -103,12 +103,14 @@ def test_who_stands_beside_sees_what_is_changed(
     tmp_path: Path, files: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, mark = seen(tmp_path), uuid.uuid4().hex
-    with socket.create_server(("127.0.0.1", 0)):
-        assert seen(tmp_path).listening > before.listening
     os.unlink(files[0])
     assert seen(tmp_path).files != before.files
     monkeypatch.setenv("MARK", mark)
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        os.write(child.stdin.fileno(), b"here")
+        assert os.read(child.stdout.fileno(), 4) == b"here"
         assert marked(mark) == {child.pid}
         assert await_end({child.pid}, 0) == {child.pid}
 

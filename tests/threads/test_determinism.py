@@ -190,7 +190,7 @@ def test_the_first_byte_that_differs_is_named(first: bytes, second: bytes, words
 def test_output_that_differs_far_behind_is_told_so() -> None:
     far = b"x" * (1 << 20)
     words = one(compare(made(out=far + b"a"), made(out=far + b"b")), Kind.OUTPUT).words
-    assert "differs behind the first 1048576 bytes" in words
+    assert "differs somewhere behind byte 1048576" in words
 
 
 def test_the_input_that_differs_is_named() -> None:

@@ -25,7 +25,7 @@ NOT_CHOSEN = {"replay", "branch", "turns"}  # they need a run to follow
 
 
 def measured(*rows: tuple[int, int, int]) -> Shown:
-    threads = np.array([(*row, 0) for row in rows], dtype=THREAD)
+    threads = np.array([(*row, *[0] * 5) for row in rows], dtype=THREAD)
     return Shown(asked=40, threads=threads)
 
 

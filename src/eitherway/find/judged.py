@@ -14,7 +14,7 @@ from pathlib import Path
 from eitherway.closing import Closing
 from eitherway.engine.local import Workers
 from eitherway.find.confirm import Traced, Tracer
-from eitherway.find.orders import Kept, orders_of
+from eitherway.find.orders import Kept, first_differences, orders_of, seen_apart
 from eitherway.find.racing import Instance, Racing
 from eitherway.find.reasons import reason_of
 from eitherway.find.specification import ANYTHING, Specification
@@ -150,7 +150,7 @@ class Judge(Closing):
         told = self._with_states(told, best, branches)
         if verdict.klass not in (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS):
             return told
-        return _with_evidence(told, best, branches, keep)
+        return self._with_evidence(told, best, branches, keep)
 
     def _with_states(self, finding: Finding, shown: Shown, branches: Branches) -> Finding:
         """What both orders leave; of harmless ones also why, as far as that can be shown."""
@@ -166,22 +166,27 @@ class Judge(Closing):
         reason = reason_of(states, put, shown.verdict.trials[0])
         return replace(finding, explanation=explanation, reason=reason)
 
+    def _with_evidence(
+        self, finding: Finding, shown: Shown, branches: Branches, keep: Keep
+    ) -> Finding:
+        """Both orders as runs that can be done again, first the one that fails."""
+        trial, pair = shown.verdict.decisive, shown.instance.pair
 
-def _with_evidence(finding: Finding, shown: Shown, branches: Branches, keep: Keep) -> Finding:
-    """Both orders as runs that can be done again; the first to look at is the one that fails."""
-    trial, pair = shown.verdict.decisive, shown.instance.pair
+        def run(arm: Arm, kept_from: tuple[int, int]) -> Ran:
+            return branches.run(Spec(pair, arm, trial.continuation), kept_from=kept_from)
 
-    def kept(arm: Arm, outcome: Outcome) -> Kept:
-        ran = branches.run(Spec(pair, arm, trial.continuation))
-        return Kept(ran, outcome, keep(ran))
-
-    other, recorded = kept(Arm.FLIP, trial.flip), kept(Arm.CONTROL, trial.control)
-    first, second = shown.instance.sides[:2]
-    orders = orders_of((first, second), recorded, other)
-    worse = recorded if trial.control.fails and not trial.flip.fails else other
-    return replace(
-        finding,
-        evidence=os.fspath(worse.path),
-        replay=worse.replay,
-        orders=orders if worse is recorded else orders[::-1],
-    )
+        flip, control = seen_apart(partial(run, Arm.FLIP), partial(run, Arm.CONTROL))
+        other = Kept(flip, trial.flip, keep(flip))
+        recorded = Kept(control, trial.control, keep(control))
+        tells = finding.klass is Class.OUTPUT_DIFFERS and not self._specification.ignored
+        differences = first_differences(control, flip) if tells else ()
+        first, second = shown.instance.sides[:2]
+        orders = orders_of((first, second), recorded, other)
+        worse = recorded if trial.control.fails and not trial.flip.fails else other
+        return replace(
+            finding,
+            evidence=os.fspath(worse.path),
+            replay=worse.replay,
+            orders=orders if worse is recorded else orders[::-1],
+            explanation=(*finding.explanation, *differences),
+        )

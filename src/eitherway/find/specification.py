@@ -37,14 +37,15 @@ class Specification:
         environment = None if self.environment is None else dict(self.environment)
         start = partial(subprocess.Popen, cwd=self.directory, env=environment)
         complaints = self.complaints(ran.out, start)
-        output, lines = outcome.output, outcome.lines
+        output, writers, lines = outcome.output, outcome.writers, outcome.lines
         if self.ignored:
             streams = {"standard output": ran.out, "standard error": ran.err}
             seen = {name: self._digest(stream) for name, stream in streams.items()}
             output = {**output, **seen}
+            writers = seen  # of what is left it is not known who wrote it
             lines = {name: lines_of(self._seen(stream)) for name, stream in streams.items()}
         said = (*outcome.complaints, *complaints)
-        return replace(outcome, output=output, lines=lines, complaints=said)
+        return replace(outcome, output=output, writers=writers, lines=lines, complaints=said)
 
     def complaints(self, out: Captured, start: Start) -> tuple[str, ...]:
         """What is wrong with what was written; `start` runs the checker where it can look."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an experiment showed, in sentences."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from eitherway.judge.experiment import Verdict
@@ -33,7 +34,7 @@ def consequence(
     if verdict.klass is Class.SPEC_VIOLATED:
         return _violation(verdict.decisive, orders)
     if verdict.klass is Class.OUTPUT_DIFFERS:
-        return f"{orders.other}, the program writes something else than {orders.instead}."
+        return f"{orders.other}, {_written(verdict.decisive)} than {orders.instead}."
     if verdict.klass is Class.K_WITNESS_HARMLESS:
         return f"{orders.other}, {_nothing(verdict, orders.instead)}."
     if verdict.klass is Class.SINGLE_ORDERING:
@@ -58,6 +59,29 @@ def _goes_wrong(trial: Trial) -> bool:
     ends = (flip.code, flip.complaints) != (control.code, control.complaints)
     worse = flip.breaks or (flip.code != 0 and ends)
     return worse or not set(control.said) >= set(flip.said)
+
+
+def _written(trial: Trial) -> str:
+    """What is written otherwise, and whether only the order of it is another one."""
+    flip, control = trial.flip, trial.control
+    names = sorted(
+        name
+        for name in {*flip.output, *control.output}
+        if flip.output.get(name) != control.output.get(name)
+    )
+    more = " and more" if len(names) > _LINES else ""
+    where = f"{', '.join(names[:_LINES])}{more}"
+    if not all(name.startswith("standard ") for name in names):
+        return f"the program leaves something else in {where}"
+    if _is_same(names, flip.writers, control.writers):
+        return f"what threads write to {where} comes in another order"
+    if _is_same(names, flip.lines, control.lines):
+        return f"the lines of {where} come in another order"
+    return f"the program writes something else to {where}"
+
+
+def _is_same(names: list[str], one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    return all(name in one and one[name] == other.get(name) for name in names)
 
 
 def _nothing(verdict: Verdict, instead: str) -> str:

@@ -44,7 +44,9 @@ class Outcome:
     ending: Ending
     code: int = 0
     output: Mapping[str, str] = field(default_factory=dict)
-    lines: Mapping[str, str] = field(default_factory=dict)  # the same without the order of lines
+    # Digests of the same without the order between those who wrote, and without that of lines.
+    writers: Mapping[str, str] = field(default_factory=dict)
+    lines: Mapping[str, str] = field(default_factory=dict)
     state: Mapping[str, str] = field(default_factory=dict)  # live-out: variable or file -> digest
     steps: int = 0
     complaints: tuple[str, ...] = ()  # words of checkers, assertions and the runtime

@@ -309,6 +309,27 @@ static void order_of_lines(void) {
     run(announce, say_in_order);
 }
 
+// The same, while the other thread speaks when it likes.
+static void *speak_and_announce(void *unused) {
+    puts("three");
+    return announce(unused);
+}
+static void own_order(void) {
+    run(speak_and_announce, say_in_order);
+}
+
+// The race decides a line behind two megabytes.
+static void *say_much(void *unused) {
+    int seen = ready;
+    for (int i = 0; i < 150000; i++)
+        puts("fifteen letters");
+    puts(seen ? "one" : "two");
+    return unused;
+}
+static void much_output(void) {
+    run(announce, say_much);
+}
+
 static const struct {
     const char *name;
     void (*function)(void);
@@ -332,6 +353,8 @@ static const struct {
     {"computed_twice", computed_twice},
     {"prints_anyhow", prints_anyhow},
     {"order_of_lines", order_of_lines},
+    {"own_order", own_order},
+    {"much_output", much_output},
     {"spins_on", spins_on},
     {"counts_on", counts_on},
     {"late_output", late_output},

@@ -5,6 +5,7 @@ The run is done again up to the first of the two. From there on each thread stil
 what it got in the recording, as long as it asks for the same.
 """
 
+import hashlib
 from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +16,12 @@ from eitherway.errors import Unavailable
 from eitherway.model.outcome import Ending, Forced, Outcome
 from eitherway.model.trace import Table
 from eitherway.model.words import STORES, Arm, OpKind
+from eitherway.worlds.threads.captured import Captured
 from eitherway.worlds.threads.course import Ended
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.family import FoundKind
-from eitherway.worlds.threads.guide import End, Guidance, PairEnd
+from eitherway.worlds.threads.guide import NOBODY, End, Guidance, PairEnd, Shown
 from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.policies import BRANCH
 from eitherway.worlds.threads.run import Ran
@@ -128,13 +130,19 @@ class Branches:
         """What it does, whoever runs it: any explorer of the same program can."""
         return outcome_of(self.run(spec, explorer))
 
-    def run(self, spec: Spec, explorer: Explorer | None = None) -> Ran:
-        """The same as a run of its own, which can be kept and done again."""
+    def run(
+        self, spec: Spec, explorer: Explorer | None = None, kept_from: tuple[int, int] = (0, 0)
+    ) -> Ran:
+        """The same as a run of its own, which can be kept and done again.
+
+        `kept_from`: where a part of its outputs begins that is kept beside their beginnings.
+        """
         return (explorer or self._explorer).branch(
             self._ran,
             cut=spec.pair.first.step,
             seed=spec.continuation,
             guidance=self._guidance(spec),
+            kept_from=kept_from,
         )
 
     def traced(self, spec: Spec, request: TraceRequest, into: Path) -> Ran:
@@ -193,15 +201,26 @@ def outcome_of(ran: Ran) -> Outcome:
     """As far as it can be compared."""
     kinds = _kinds(ran.found.rows[ran.found.rows["slot"] == 0])
     ending, code = _ending(ran, kinds)
+    writers = _writers(ran.out, ran.shown, "out"), _writers(ran.err, ran.shown, "err")
     return Outcome(
         ending,
         code,
         output={"standard output": ran.out.digest, "standard error": ran.err.digest, **ran.files},
+        writers={"standard output": writers[0], "standard error": writers[1]},
         lines={"standard output": ran.out.lines, "standard error": ran.err.lines},
         steps=ran.schedule.reached,
         complaints=tuple(words for kind, words in _COMPLAINTS.items() if kind in kinds),
         forced=_FORCED[ran.shown.pair_end],
     )
+
+
+def _writers(written: Captured, shown: Shown, name: str) -> str:
+    """A digest of what each thread wrote, whichever it is; where that is not known, of all."""
+    rows = NOBODY if shown.threads is None else shown.threads
+    sizes, hashes = rows[f"{name}_size"], rows[f"{name}_hash"]
+    if int(sizes.sum()) != written.size:
+        return written.digest
+    return hashlib.sha256(np.sort(hashes[sizes > 0]).tobytes()).hexdigest()
 
 
 def _kinds(rows: Table) -> set[int]:

@@ -57,6 +57,7 @@ class Plan:
     grace: float = GRACE
     stopping: float = 2.0  # seconds until a run that comes to no decision point is killed
     room: int = 1 << 28  # bytes of output that are kept in memory until the run is over
+    kept_from: tuple[int, int] = (0, 0)  # a later part of either output that is kept, too
     memory: int = field(default_factory=_share)  # bytes that its processes may have together
     show_driver: Sink | None = None
 

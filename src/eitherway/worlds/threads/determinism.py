@@ -22,7 +22,7 @@ from eitherway.model.words import OpKind
 from eitherway.recording.read import Recording
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads import inputs
-from eitherway.worlds.threads.captured import Captured
+from eitherway.worlds.threads.captured import apart
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.events import Events, Names, parts
 from eitherway.worlds.threads.family import Member, State, places
@@ -36,7 +36,6 @@ from eitherway.worlds.threads.trace_hash import comparable
 from eitherway.worlds.threads.traced import Depth, TraceRequest, trace_into
 
 _AT_LEISURE = Plan()
-_SHOWN = 60  # bytes of a line
 _SWITCHES = {
     SwitchKind.THREAD: "thread {} goes on",
     SwitchKind.WAITER: "waiter {} is woken",
@@ -168,25 +167,7 @@ def _outputs(first: Ran, second: Ran, names: list[str]) -> Iterator[Difference]:
     }
     for name, pair in streams.items():
         if name in names:
-            yield Difference(Kind.OUTPUT, f"{name} {_apart(*pair)}")
-
-
-def _apart(first: Captured, second: Captured) -> str:
-    one, other = first.beginning, second.beginning
-    shorter = min(len(one), len(other))
-    place = next((i for i in range(shorter) if one[i] != other[i]), shorter)
-    if place == shorter and len(one) == len(other):
-        return f"differs behind the first {shorter} bytes, which are all that is kept"
-    line = one.count(b"\n", 0, place) + 1
-    lines = f"was {_line(one, place)}, is {_line(other, place)}"
-    return f"differs from byte {place} on, in line {line}: {lines}"
-
-
-def _line(data: bytes, place: int) -> str:
-    if place >= len(data):
-        return "at its end"
-    start = data.rfind(b"\n", 0, place) + 1
-    return repr(data[start:].split(b"\n", 1)[0][:_SHOWN])[1:]
+            yield Difference(Kind.OUTPUT, f"{name} {apart(*pair).told('was', 'is')}")
 
 
 def _schedules(first: Schedule, second: Schedule) -> Iterator[Difference]:

@@ -73,6 +73,7 @@ class Explorer(Closing):
         trace: Path | None = None,
         request: TraceRequest = USUAL,
         again: bool = False,
+        kept_from: tuple[int, int] = (0, 0),
     ) -> Ran:
         """One run, with everything that is needed to do it again; a replay needs no driver.
 
@@ -84,6 +85,8 @@ class Explorer(Closing):
             plan = dataclasses.replace(plan, driver=None)
         if again:
             plan = dataclasses.replace(plan, until=None)
+        if any(kept_from):
+            plan = dataclasses.replace(plan, kept_from=kept_from)
         ran = self._server.run(
             seed=seed,
             scheduler=scheduler,
@@ -96,16 +99,29 @@ class Explorer(Closing):
         )
         return self._finished(ran, leaves=scheduler in LEAVING)
 
-    def branch(self, replay: Ran, *, cut: int, seed: int, guidance: Guidance) -> Ran:
+    def branch(
+        self,
+        replay: Ran,
+        *,
+        cut: int,
+        seed: int,
+        guidance: Guidance,
+        kept_from: tuple[int, int] = (0, 0),
+    ) -> Ran:
         """A run that leaves another one at a step, or later.
 
         What comes before is done once for several such runs, where copies of a process are apart
         from each other; else it is done again each time. What comes out is the same.
         """
-        plan = dataclasses.replace(self._plan, driver=None)
+        plan = dataclasses.replace(self._plan, driver=None, kept_from=kept_from)
         if not self._stands(replay, guidance, cut):
             return self.run(
-                replay=replay, scheduler=BRANCH, seed=seed, guidance=guidance, detect=True
+                replay=replay,
+                scheduler=BRANCH,
+                seed=seed,
+                guidance=guidance,
+                detect=True,
+                kept_from=kept_from,
             )
         return self._finished(self._server.copy(replay, guidance, seed, plan), leaves=True)
 

@@ -33,7 +33,18 @@ _PREFIX = _PAIRS + PAIRS_ROOM * 8
 _NOTED = _PREFIX + PREFIX_ROOM * 4
 _SIZE = _NOTED + NOTED_ROOM * 4
 
-THREAD = np.dtype([("sync", "<u4"), ("atomic", "<u4"), ("place", "<u4"), ("creator", "<u4")])
+THREAD = np.dtype(
+    [
+        ("sync", "<u4"),
+        ("atomic", "<u4"),
+        ("place", "<u4"),
+        ("creator", "<u4"),
+        ("out_size", "<u8"),
+        ("out_hash", "<u8"),
+        ("err_size", "<u8"),
+        ("err_hash", "<u8"),
+    ]
+)
 NOBODY: Table = np.zeros(0, dtype=THREAD)
 NO_PAIRS: Table = np.zeros(0, dtype="<u8")
 

@@ -186,7 +186,7 @@ class Server(Closing):
             self._send_run(options_text(options), descriptors)
             again = is_replay(replay, scheduler)
             course = self._conduct(plan, again, known_end(replay if again else None))
-            return self._over(course)
+            return self._over(course, plan)
 
     def _begin_again(self) -> None:
         """Nobody stands, nothing is written, all is to be read."""
@@ -203,9 +203,10 @@ class Server(Closing):
         told = (self, plan, self._launch, self._popen)
         return Conductor(*told, replay=replay, known=known).conduct()
 
-    def _over(self, course: Course) -> Ran:
+    def _over(self, course: Course, plan: Plan) -> Ran:
         status = self._ended()
-        return dataclasses.replace(self._memories.ran(status, *self.written()), course=course)
+        out, err = map(_captured, self._outputs, plan.kept_from)
+        return dataclasses.replace(self._memories.ran(status, out, err), course=course)
 
     def _ended(self, counted: float = 0.0) -> int:
         """The status of a run that is over; of its time, so much was `counted` already."""
@@ -251,7 +252,7 @@ class Server(Closing):
         self._standing[-1].put_back()
         options = options_of(seed, BRANCH, replay, guidance, detect=True)
         self._send_run(options_text(options), [])
-        return self._over(self._conduct(plan, replay=False))
+        return self._over(self._conduct(plan, replay=False), plan)
 
     def fall(self) -> None:
         """End the last one that stands."""
@@ -414,8 +415,8 @@ def _done(rows: int) -> int:
     return int(SURVEY_HEAD.unpack(content(rows, 0, SURVEY_HEAD.size))[0])
 
 
-def _captured(descriptor: int) -> Captured:
-    capture = Capture()
+def _captured(descriptor: int, start: int = 0) -> Captured:
+    capture = Capture(start)
     for part in parts(descriptor, 0, os.fstat(descriptor).st_size):
         capture.add(part)
     return capture.captured()
