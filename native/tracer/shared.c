@@ -13,7 +13,7 @@
 
 #include "tracer.h"
 
-enum { KEPT_NUMBERS = 64, POSITIONS_MAX = 256 };
+enum { KEPT_NUMBERS = 64, POSITIONS_MAX = 256, PLACES_MAX = 1024 };
 
 struct place {
     int users;
@@ -24,7 +24,8 @@ struct place {
 struct kept {
     uint32_t object; // 0: not known
     mode_t mode;
-    int position; // descriptor of what /proc tells of it, plus 1
+    int position;        // descriptor of what /proc tells of it, plus 1
+    struct place *place; // of a directory that paths began at; NULL: not known
 };
 
 struct shared {
@@ -34,7 +35,7 @@ struct shared {
     struct kept kept[KEPT_NUMBERS];
 };
 
-static size_t positions; // descriptors of ours that are open for positions
+static size_t positions, places; // descriptors of ours that are open for them
 
 static void *made(size_t size) {
     void *memory = calloc(1, size);
@@ -43,12 +44,18 @@ static void *made(size_t size) {
     return memory;
 }
 
+static struct kept *kept_of(const struct thread *thread, int descriptor) {
+    bool small = descriptor >= 0 && descriptor < KEPT_NUMBERS;
+    return small && !thread->shared->uncertain ? &thread->shared->kept[descriptor] : NULL;
+}
+
 // ---- places
 
 static void place_drop(struct place **place) {
     if (*place && --(*place)->users == 0) {
         close((*place)->descriptor);
         free(*place);
+        places--;
     }
     *place = NULL;
 }
@@ -57,10 +64,15 @@ static struct place *place_open(pid_t thread, const char *name) {
     char path[64];
     struct stat status;
     snprintf(path, sizeof path, "/proc/%d/%s", (int)thread, name);
-    int descriptor = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0 || fstat(descriptor, &status) < 0)
+    int descriptor = open(path, O_PATH | O_CLOEXEC);
+    if (descriptor < 0)
         return NULL;
+    if (fstat(descriptor, &status) < 0) {
+        close(descriptor);
+        return NULL;
+    }
     struct place *place = made(sizeof *place);
+    places++;
     *place = (struct place){1, descriptor, object_of(&status)};
     return place;
 }
@@ -92,25 +104,22 @@ bool shared_root(struct thread *thread, int *descriptor, uint32_t *object) {
     return true;
 }
 
-// An open directory is asked for by way of /proc.
-static bool start_at(struct thread *thread, int descriptor, char *way, size_t size,
-                     uint32_t *object) {
-    mode_t mode;
-    *object = shared_object(thread, descriptor, &mode);
-    snprintf(way, size, "/proc/%d/fd/%d", (int)thread->id, descriptor);
-    return *object != 0;
-}
-
+// The directory of the process is kept open, and those that it has open itself.
 bool shared_start(struct thread *thread, int directory, uint32_t path, int *base, char *way,
                   size_t size, uint32_t *object) {
-    struct shared *shared = thread->shared;
-    struct place found;
-    (void)path;
+    struct kept *kept = kept_of(thread, directory);
+    struct place found, *none = NULL, **slot = kept ? &kept->place : &none;
+    bool keep = kept && places < PLACES_MAX;
+    char name[32];
+    (void)path, (void)size;
     way[0] = '\0';
-    *base = AT_FDCWD;
-    if (directory != AT_FDCWD)
-        return start_at(thread, directory, way, size, object);
-    if (!place_of(thread->id, "cwd", !shared->uncertain, &shared->directory, &found))
+    snprintf(name, sizeof name, "fd/%d", directory);
+    if (directory == AT_FDCWD) {
+        strcpy(name, "cwd");
+        slot = &thread->shared->directory;
+        keep = !thread->shared->uncertain;
+    }
+    if (!place_of(thread->id, name, keep, slot, &found))
         return false;
     *base = found.descriptor;
     *object = found.object;
@@ -136,11 +145,6 @@ ssize_t entry_link(uint32_t object, int base, const char *way, char *target, siz
 
 // ---- descriptors
 
-static struct kept *kept_of(const struct thread *thread, int descriptor) {
-    bool small = descriptor >= 0 && descriptor < KEPT_NUMBERS;
-    return small && !thread->shared->uncertain ? &thread->shared->kept[descriptor] : NULL;
-}
-
 uint32_t shared_object(struct thread *thread, int descriptor, mode_t *mode) {
     struct kept *kept = kept_of(thread, descriptor);
     struct stat status = {0};
@@ -157,14 +161,23 @@ uint32_t shared_object(struct thread *thread, int descriptor, mode_t *mode) {
     return object;
 }
 
+static void forget(struct kept *kept) {
+    kept->object = 0;
+    place_drop(&kept->place);
+}
+
+static void forget_all(struct shared *shared) {
+    for (int i = 0; i < KEPT_NUMBERS; i++)
+        forget(&shared->kept[i]);
+}
+
 void shared_closed(struct thread *thread, int descriptor) {
     if (descriptor >= 0 && descriptor < KEPT_NUMBERS)
-        thread->shared->kept[descriptor].object = 0;
+        forget(&thread->shared->kept[descriptor]);
 }
 
 void shared_all_closed(struct thread *thread) {
-    for (int i = 0; i < KEPT_NUMBERS; i++)
-        thread->shared->kept[i].object = 0;
+    forget_all(thread->shared);
 }
 
 static void position_close(struct kept *kept) {
@@ -217,6 +230,7 @@ static void let_go(struct shared *shared) {
         return;
     place_drop(&shared->directory);
     place_drop(&shared->root);
+    forget_all(shared);
     for (int i = 0; i < KEPT_NUMBERS; i++)
         position_close(&shared->kept[i]);
     free(shared);
@@ -227,6 +241,7 @@ static void doubt(struct shared *shared) {
     shared->uncertain = true;
     place_drop(&shared->directory);
     place_drop(&shared->root);
+    forget_all(shared);
 }
 
 void shared_begin(struct thread *thread) {
@@ -263,8 +278,8 @@ void shared_inherit(struct thread *parent, struct thread *child, uint64_t flags)
     old->directory = place_also(parent->shared->directory);
     old->root = place_also(parent->shared->root);
     for (int i = 0; i < KEPT_NUMBERS; i++)
-        old->kept[i] =
-            (struct kept){parent->shared->kept[i].object, parent->shared->kept[i].mode, 0};
+        old->kept[i] = (struct kept){parent->shared->kept[i].object, parent->shared->kept[i].mode,
+                                     0, place_also(parent->shared->kept[i].place)};
 }
 
 bool shared_by_one(const struct thread *thread) {
