@@ -218,6 +218,10 @@ static int64_t take_input(struct thread *thread, int64_t result) {
     }
     if (!filled(thread, result, &address, &length))
         return result;
+    if (thread->answered && !gate_is_ordered()) {
+        log_data(CAME_FROM_OUTSIDE, &thread->told, sizeof thread->told);
+        return result;
+    }
     const void *given = thread->turn ? plan_data(thread->turn, CAME_FROM_OUTSIDE, &known) : NULL;
     if (!given && gate_is_ordered() && thread->call.number == SYS_getrandom) {
         random_bytes(thread, data, length);

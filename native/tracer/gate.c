@@ -57,7 +57,7 @@ static void let_through(struct thread *thread) {
         ports_choose(thread);
     if (ordered && thread->call.number == SYS_futex)
         clock_shift(thread, &thread->call.a0);
-    bool sure = call_ends_for_sure(thread);
+    bool sure = clock_answers(thread) || call_ends_for_sure(thread);
     if (!ordered && !sure && !call_may_wait(thread))
         in_flight = thread;
     if (ordered && call_ends_process(thread))
@@ -69,7 +69,7 @@ static void let_through(struct thread *thread) {
         stop_skip(thread->id, 0);
     }
     if (sure) {
-        thread->call.flags |= CALL_NOT_SEEN_TO_END;
+        thread->call.flags |= thread->answered ? 0 : CALL_NOT_SEEN_TO_END;
         call_leave(thread, 0);
         thread->where = ABOUT;
     } else if (brief && thread->turn && call_pass(thread)) {

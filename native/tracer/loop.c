@@ -72,6 +72,8 @@ static void share(struct thread *parent, struct thread *child) {
     } else if (parent->call.number == SYS_clone3) {
         memory_read(parent->id, parent->call.a0, &flags, sizeof flags);
     }
+    if (flags & CLONE_NEWTIME && parent->call.number == SYS_clone3)
+        clock_other_times();
     if (flags & CLONE_THREAD)
         child->process = parent->process;
     shared_inherit(parent, child, flags);
@@ -84,6 +86,7 @@ static void made(struct thread *parent, int event) {
     struct thread *child = thread_get((pid_t)id);
     child->known = child->began = true;
     share(parent, child);
+    processors_inherit(parent, child);
     log_event(&(struct ew_process_event){.when = tick(),
                                          .value = parent->call.a0,
                                          .thread = (uint32_t)parent->id,
@@ -123,6 +126,7 @@ static struct thread *became(struct thread *thread) {
     if (!asked || asked == thread)
         return thread;
     thread->where = asked->where;
+    thread->apart = asked->apart;
     thread->shape = asked->shape;
     thread->turn = asked->turn;
     thread->call = asked->call;
@@ -201,6 +205,8 @@ static void notice(struct thread *thread, const struct entry *entry) {
     if (number == SYS_unshare || number == SYS_setns || number == SYS_chroot ||
         number == SYS_pivot_root || number == SYS_io_uring_setup)
         shared_parts(thread);
+    if (number == SYS_unshare || number == SYS_setns)
+        clock_other_times();
 }
 
 static void call_begins(struct thread *thread) {
@@ -257,6 +263,7 @@ static void gets_signal(struct thread *thread, int signal) {
 
 static void take_now(pid_t id, int status) {
     struct thread *thread = thread_get(id);
+    thread->stops++;
     if (WIFEXITED(status) || WIFSIGNALED(status)) {
         ended(thread, status);
         return;
@@ -469,8 +476,9 @@ int loop_run(pid_t command, double patience) {
         if (found == NOBODY_LEFT)
             break;
         if (found == STOPPED) {
-            until = now() + patience;
-            most = now() + COMPUTES * patience;
+            double heard = now();
+            until = heard + patience;
+            most = heard + COMPUTES * patience;
             take(id, status);
         } else if (found == AT_REST && ordered && gate_next()) {
             until = now() + patience;

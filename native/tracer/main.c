@@ -82,12 +82,14 @@ static void read_options(int count, char **words, struct options *options) {
         die(EXIT_USAGE, "%s", usage);
 }
 
-// Stops are waited for with a time limit, so the signal that tells of them must be pending.
-static void hold_signals(void) {
+// Ordered, stops are waited for with a time limit, so the signal that tells of them must be
+// pending. Else it is not sent for each of them.
+static void hold_signals(bool ordered) {
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    signal(SIGCHLD, SIG_DFL);
+    struct sigaction action = {.sa_handler = SIG_DFL, .sa_flags = ordered ? 0 : SA_NOCLDSTOP};
+    sigaction(SIGCHLD, &action, NULL);
     sigprocmask(SIG_BLOCK, &child, NULL);
 }
 
@@ -98,7 +100,7 @@ static int shell_status(int status) {
 int main(int count, char **words) {
     struct options options;
     read_options(count, words, &options);
-    hold_signals();
+    hold_signals(options.ordered);
     log_begin(&options);
     calls_begin();
     if (options.plan >= 0)

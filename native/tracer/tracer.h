@@ -57,6 +57,8 @@ struct thread {
     bool chose_port;   // a port stands where the program has 0
     bool any_port;     // that was taken: the kernel chooses
     bool sent_back;    // to before the call that it was held at
+    bool apart;        // may run on all processors
+    uint32_t stops;    // since the timer ticked
     int stat, syscall; // of its directory in /proc; 0: not opened yet
     uint32_t index;
     uint64_t arrived; // where its call began
@@ -66,8 +68,10 @@ struct thread {
     struct ew_process_call call;
     uint64_t shifted;         // address of a deadline that is not the program's, or 0
     struct timespec deadline; // the program's
-    mode_t mode;              // of the file that the call is about, or 0
-    mode_t second;            // of the other one
+    bool answered;            // by the tracer, with this
+    struct timespec told;
+    mode_t mode;   // of the file that the call is about, or 0
+    mode_t second; // of the other one
     uint32_t name; // hash of the last part of its first path and of how it is opened, or 0
     uint32_t like[ANCHORS_MAX]; // calls that it made like each anchor of the plan
     size_t lookup_count;
@@ -278,6 +282,7 @@ void gate_tell(void); // notes how far the plan was followed
 // ---- processors.c
 
 void processors_begin(void);
+void processors_inherit(const struct thread *parent, struct thread *child);
 void processors_tick(void);
 // A thread asks which it may have, or chooses some.
 void processors_asked(bool to_choose);
@@ -313,6 +318,10 @@ void clock_shift(struct thread *thread, const uint64_t arguments[]);
 void clock_put_back(struct thread *thread);
 // What a call told of the time, put on by what was slept; whether it was.
 bool clock_put_on(const struct thread *thread, uint64_t address);
+// A call that asks for the time is answered here, and not made: it need not stop a second time.
+// False when the kernel must be asked.
+bool clock_answers(struct thread *thread);
+void clock_other_times(void); // from here on not all have the tracer's
 int64_t clock_seconds(int64_t seconds);
 
 // ---- unknown.c
