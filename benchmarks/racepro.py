@@ -65,7 +65,7 @@ def bugs() -> tuple[Bug, ...]:
             "tcsh",
             "tcsh" if tcsh else "tcsh, stand-in",
             ("perl",),
-            {"TCSH": tcsh} if tcsh else {},
+            {"TCSH": f"{tcsh} -i"} if tcsh else {},
             "sh check.sh",
             checked,
         ),

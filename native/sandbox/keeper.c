@@ -108,6 +108,15 @@ static void answer_map(int channel, pid_t builder) {
 
 // ---- one sandbox
 
+static void want(struct keeper *keeper, enum kind kind) {
+    struct isolation *isolation = &keeper->isolation;
+    keeper->wanted[kind] = !keeper->options->without[kind];
+    if (keeper->wanted[kind])
+        return;
+    isolation->in_force[kind] = "none";
+    snprintf(isolation->why[kind], sizeof isolation->why[kind], "it is to be left out");
+}
+
 static void note_refusal(struct keeper *keeper, const struct message *message) {
     enum kind kind = message->kind;
     char text[TEXT_MAX * 2];
@@ -312,7 +321,7 @@ static noreturn void keep_open(struct keeper *keeper) {
 noreturn void keep(const struct options *options) {
     struct keeper keeper = {.options = options};
     for (int kind = 0; kind < KINDS; kind++)
-        keeper.wanted[kind] = true;
+        want(&keeper, kind);
     keeper.parent = (int)syscall(SYS_pidfd_open, getppid(), 0);
     if (keeper.parent < 0)
         fail(&keeper, "the process that started this one cannot be watched (needs Linux 5.3)");

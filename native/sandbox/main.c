@@ -16,6 +16,7 @@ static const char usage[] =
     "usage: eitherway-sandbox [OPTIONS] -- COMMAND ARGUMENTS...\n"
     "  --require KIND        end with 69 unless isolated: files, network, processes, privileges, "
     "all\n"
+    "  --without KIND        do not isolate this, though it could be; all of them: a plain run\n"
     "  --report FD           write one line of JSON about the isolation in force\n"
     "  --device /dev/NAME    have this device inside too\n"
     "  --work DIRECTORY      the command will write here; for directories in those of others\n"
@@ -43,6 +44,7 @@ enum {
 
 static const struct option table[] = {
     {"require", required_argument, NULL, 'r'},
+    {"without", required_argument, NULL, 'n'},
     {"report", required_argument, NULL, 'o'},
     {"control", required_argument, NULL, 'c'},
     {"enter", required_argument, NULL, 'e'},
@@ -77,13 +79,13 @@ static int descriptor(const char *text, const char *what) {
     return fd;
 }
 
-static void require(struct options *options, const char *name) {
+static void choose(bool chosen[KINDS], const char *name, const char *option) {
     bool known = false;
     for (int kind = 0; kind < KINDS; kind++)
         if (strcmp(name, "all") == 0 || strcmp(name, kind_names[kind]) == 0)
-            known = options->required[kind] = true;
+            known = chosen[kind] = true;
     if (!known)
-        die(EXIT_USAGE, "--require knows files, network, processes, privileges and all, not %s",
+        die(EXIT_USAGE, "%s knows files, network, processes, privileges and all, not %s", option,
             name);
 }
 
@@ -118,7 +120,9 @@ static void read_option(struct options *options, int which, const char *text, co
     if (which >= FIRST_LIMIT)
         read_limit(&options->limits, which, text, name);
     else if (which == 'r')
-        require(options, text);
+        choose(options->required, text, "--require");
+    else if (which == 'n')
+        choose(options->without, text, "--without");
     else if (which == 'o')
         options->report = descriptor(text, "--report");
     else if (which == 'c')
@@ -148,6 +152,9 @@ void options_read(int count, char **arguments, struct options *options) {
     opterr = 0;
     while ((which = getopt_long(count, arguments, "+", table, &index)) != -1)
         read_option(options, which, optarg, table[index].name);
+    for (int kind = 0; kind < KINDS; kind++)
+        if (options->required[kind] && options->without[kind])
+            die(EXIT_USAGE, "%s cannot be required and left out", kind_names[kind]);
     options->command = arguments[optind] ? arguments + optind : NULL;
     if (options->enter)
         check_numbers(options->enter);

@@ -40,12 +40,13 @@ enum { DEVICES_MAX = 16, WORK_MAX = 16 }; // the last is NULL
 
 struct options {
     bool required[KINDS];
-    int report;        // one line about the isolation in force, or -1
-    int control;       // a socket: reports go out, "reset" comes in, its end is the end; or -1
-    const char *enter; // numbers of namespace descriptors: this is a door
-    int registry;      // of a door: the socket that init listens on, or -1
-    int as_is;         // of a door: a directory that the command has from outside, or -1
-    int started;       // of a door: the number of the command's process is written here, or -1
+    bool without[KINDS]; // left out, though this machine may permit it
+    int report;          // one line about the isolation in force, or -1
+    int control;         // a socket: reports go out, "reset" comes in, its end is the end; or -1
+    const char *enter;   // numbers of namespace descriptors: this is a door
+    int registry;        // of a door: the socket that init listens on, or -1
+    int as_is;           // of a door: a directory that the command has from outside, or -1
+    int started;         // of a door: the number of the command's process is written here, or -1
     struct limits limits;
     const char *devices[DEVICES_MAX]; // in /dev, besides those every program needs
     const char *work[WORK_MAX];       // directories the command will write in

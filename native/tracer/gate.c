@@ -12,6 +12,7 @@ enum { FAIR = 2048 }; // calls of one, while others are held, until it comes beh
 
 static bool ordered, brief;
 static uint64_t seed;
+static uint64_t passed;
 static struct thread *in_flight; // as they come: the call that others wait for
 static size_t held;              // as they come: so many wait for it
 static bool off_plan;            // anchors are still to come, each when the one before has happened
@@ -22,6 +23,10 @@ void gate_begin(const struct options *options) {
     ordered = options->ordered;
     brief = options->brief;
     seed = options->seed;
+}
+
+uint64_t gate_passed(void) {
+    return passed;
 }
 
 bool gate_is_ordered(void) {
@@ -51,6 +56,7 @@ static void count_likes(struct thread *thread) {
 }
 
 static void let_through(struct thread *thread) {
+    passed++;
     thread->where = IN_CALL;
     thread->call.entered = tick();
     if (ordered)

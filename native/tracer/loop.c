@@ -458,7 +458,8 @@ static const char *why_it_ends(enum look found) {
     return first_ended ? "left_behind" : "hangs";
 }
 
-int loop_run(pid_t command, double patience) {
+int loop_run(pid_t command, const struct run_limits *limits) {
+    double patience = limits->patience, end = now() + limits->seconds;
     first = command;
     thread_get(command)->known = true;
     start_timer();
@@ -472,7 +473,13 @@ int loop_run(pid_t command, double patience) {
             ticked = 0;
             processors_tick();
         }
-        enum look found = (ordered ? look_ordered : look_as_they_come)(&id, &status, until);
+        if (!ending && (gate_passed() > limits->calls || now() > end)) {
+            end_all(now() > end ? "late" : "endless");
+            ending = true;
+            ordered = false;
+        }
+        enum look found =
+            (ordered ? look_ordered : look_as_they_come)(&id, &status, until < end ? until : end);
         if (found == NOBODY_LEFT)
             break;
         if (found == STOPPED) {

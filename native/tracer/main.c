@@ -19,7 +19,9 @@ static const char usage[] = "usage: eitherway-tracer --into FD [OPTIONS] -- COMM
                             "  --seed N            of the priorities\n"
                             "  --plan FD           turns that come first\n"
                             "  --brief             of these only what the run writes is kept\n"
-                            "  --patience SECONDS  of sleep of all, until they are taken to hang\n";
+                            "  --patience SECONDS  of sleep of all, until they are taken to hang\n"
+                            "  --most CALLS        until they are ended\n"
+                            "  --seconds N         the same, by time\n";
 
 static const struct option table[] = {
     {"into", required_argument, NULL, 'i'},
@@ -30,6 +32,8 @@ static const struct option table[] = {
     {"plan", required_argument, NULL, 'p'},
     {"brief", no_argument, NULL, 'b'},
     {"patience", required_argument, NULL, 'w'},
+    {"most", required_argument, NULL, 'm'},
+    {"seconds", required_argument, NULL, 't'},
     {NULL, 0, NULL, 0},
 };
 
@@ -59,7 +63,11 @@ static void read_option(struct options *options, int which) {
     else if (which == 's')
         options->seed = number(optarg);
     else if (which == 'w')
-        options->patience = (double)number(optarg);
+        options->limits.patience = (double)number(optarg);
+    else if (which == 'm')
+        options->limits.calls = number(optarg);
+    else if (which == 't')
+        options->limits.seconds = (double)number(optarg);
     else if (which == 'r')
         redaction_begin();
     else if (which == 'o')
@@ -72,8 +80,11 @@ static void read_option(struct options *options, int which) {
 
 static void read_options(int count, char **words, struct options *options) {
     int which;
-    *options = (struct options){
-        .into = -1, .recorder = "ptrace", .plan = -1, .facts = -1, .patience = 1e9};
+    *options = (struct options){.into = -1,
+                                .recorder = "ptrace",
+                                .plan = -1,
+                                .facts = -1,
+                                .limits = {.patience = 1e9, .calls = UINT64_MAX, .seconds = 1e9}};
     opterr = 0;
     while ((which = getopt_long(count, words, "+", table, NULL)) != -1)
         read_option(options, which);
@@ -106,7 +117,7 @@ int main(int count, char **words) {
     if (options.plan >= 0)
         plan_read(options.plan);
     gate_begin(&options);
-    int status = loop_run(start_command(options.command), options.patience);
+    int status = loop_run(start_command(options.command), &options.limits);
     gate_tell();
     unknown_tell();
     end_note_number("status", (unsigned)status);

@@ -78,15 +78,22 @@ struct thread {
     struct lookup lookups[LOOKUPS_MAX];
 };
 
+// When a run is ended that does not end by itself.
+struct run_limits {
+    double patience; // seconds of sleep of all, until they are taken to hang
+    uint64_t calls;  // that go through
+    double seconds;
+};
+
 struct options {
     int into; // directory of the recording
     const char *recorder;
-    int plan;        // turns, or -1
-    int facts;       // what the recording is to say of its beginnings, or -1
-    uint64_t seed;   // of priorities, behind the plan
-    bool brief;      // what is followed is not written down in full
-    bool ordered;    // one call at a time, chosen when all have come to rest; else as they come
-    double patience; // seconds of sleep of all, until they are taken to hang
+    int plan;      // turns, or -1
+    int facts;     // what the recording is to say of its beginnings, or -1
+    uint64_t seed; // of priorities, behind the plan
+    bool brief;    // what is followed is not written down in full
+    bool ordered;  // one call at a time, chosen when all have come to rest; else as they come
+    struct run_limits limits;
     char **command;
 };
 
@@ -272,6 +279,7 @@ void gate_begin(const struct options *options);
 void gate_arrive(struct thread *thread);
 void gate_over(struct thread *thread); // its call is over, or need not be waited for
 bool gate_is_ordered(void);
+uint64_t gate_passed(void); // calls that were let through
 // Ordered: all have come to rest. Lets the next one through; false when nobody can go.
 bool gate_next(void);
 // As they come: whether some are held behind a call, and that sleeps. Then the next goes through.
@@ -296,7 +304,7 @@ bool pids_next(pid_t wanted);
 
 uint64_t tick(void); // the clock of the log: counts, and never gives a number twice
 // Until all have ended; the command's wait status.
-int loop_run(pid_t command, double patience);
+int loop_run(pid_t command, const struct run_limits *limits);
 // This thread is about to end; until it has, stops of other processes are left alone.
 void loop_expect_end(pid_t thread);
 

@@ -17,13 +17,14 @@ from tests.sandbox.harness import as_user, mount, own_mounts
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.calls import Call, call_of
 from eitherway.worlds.processes.log import Log
-from eitherway.worlds.processes.run import Ran, run
+from eitherway.worlds.processes.run import Limits, Ran, run
 from eitherway.worlds.threads.launch import Launch
 
 OTHER_USER = 12345
 MS_BIND = 0x1000
 PROGRAMS = Path(__file__).parent / "programs"
 PATIENCE = 20  # seconds: what hangs must not take the suite with it
+LIMITS = Limits(PATIENCE)
 LOST_UPDATE = """\
 echo 0 > count
 (read n < count; echo $((n + 1)) > count) &
@@ -101,12 +102,12 @@ def ran(
     *command: str,
     seed: int | None = 0,
     stdin: bytes = b"",
-    patience: int = PATIENCE,
+    limits: Limits = LIMITS,
 ) -> Ran:
     """One run; its log is read and forgotten."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as into:
         started = launch(work, *command, stdin=stdin)
-        return run(started, box, Path(into), seed=seed, patience=patience)
+        return run(started, box, Path(into), seed=seed, limits=limits)
 
 
 def calls(log: Log, name: str | None = None) -> list[Call]:

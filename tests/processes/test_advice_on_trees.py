@@ -94,6 +94,36 @@ def test_the_lines_of_two_scripts(work: Path) -> None:
     assert any("must wait until that is there" in line for line in words)
 
 
+BACKGROUND = "(echo > go) &\ncat /etc/hostname > name\n{}cat go\nwait\n"
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+@pytest.mark.usefixtures("box")
+def test_a_shell_that_waits_for_one_child_may_find_another(work: Path, shell: str) -> None:
+    """What the first did is not in order with what comes behind the wait for the second."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell}")
+    (work / "go.sh").write_text(BACKGROUND.format(""), encoding="ascii")
+    found = loud(work, shell, "go.sh")
+    assert Class.SPEC_VIOLATED in {finding.klass for finding in found}
+    words = [line for finding in found for line in finding.explanation]
+    assert any(line.endswith("from line 1 of go.sh: (echo > go) &.") for line in words)
+    assert any(line.endswith("from line 3 of go.sh: cat go.") for line in words)
+    (work / "go.sh").write_text(BACKGROUND.format("wait\n"), encoding="ascii")
+    assert loud(work, shell, "go.sh") == []
+
+
+@pytest.mark.usefixtures("box")
+def test_a_line_that_only_looks_alike_is_not_told(work: Path) -> None:
+    """Of `$run` the words are not in the script: the variable's line is not where it is used."""
+    (work / "a.sh").write_text(
+        'run=${NONE:-perl cat.pl}\nrun="cat f"\n(echo > f) &\n$run\nwait\n', encoding="ascii"
+    )
+    words = [line for finding in loud(work, "sh", "a.sh") for line in finding.explanation]
+    assert any("line 3 of a.sh" in line for line in words)
+    assert not any("line 1 of a.sh" in line for line in words)
+
+
 @pytest.mark.usefixtures("box")
 def test_where_a_command_works_is_told(work: Path) -> None:
     (work / "sub").mkdir()

@@ -6,16 +6,42 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.processes.harness import OTHER_USER, PROGRAMS, as_each, calls, compiled, folder, ran
+from tests.processes.harness import (
+    OTHER_USER,
+    PATIENCE,
+    PROGRAMS,
+    as_each,
+    calls,
+    compiled,
+    eitherway,
+    folder,
+    ran,
+)
 
 from eitherway.model.outcome import Ending
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.outcome import outcome_of
+from eitherway.worlds.processes.run import Limits
 
 
 def test_a_tree_that_sleeps_for_ever_hangs(box: Sandbox, work: Path) -> None:
-    done = ran(box, work, "sh", "-c", "mkfifo p; cat p", patience=1)
+    done = ran(box, work, "sh", "-c", "mkfifo p; cat p", limits=Limits(1))
     assert outcome_of(done, box).ending is Ending.DEADLOCK
+
+
+def test_a_tree_that_makes_calls_for_ever_is_ended(box: Sandbox, work: Path) -> None:
+    spins = "while [ ! -e never ]; do :; done"
+    done = ran(box, work, "sh", "-c", spins, limits=Limits(PATIENCE, calls=3000))
+    assert outcome_of(done, box).ending is Ending.BUDGET
+    assert 2990 < len(done.log.calls) <= 3002
+
+
+def test_what_takes_too_long_is_ended_and_its_recording_kept(work: Path) -> None:
+    words = ["record", "--timeout", "1", "--", "sh", "-c", "echo a; while :; do :; done"]
+    done = eitherway(work, *words)
+    assert (done.returncode, done.stdout) == (124, "a\n")
+    assert "took longer than --timeout permits" in done.stderr
+    assert eitherway(work, "races").returncode == 0
 
 
 def test_what_is_left_behind_is_ended_and_counted(box: Sandbox, work: Path) -> None:

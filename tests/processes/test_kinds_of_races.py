@@ -16,7 +16,7 @@ from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.log import Log
 from eitherway.worlds.processes.plan import Plans, Turns
-from eitherway.worlds.processes.run import Follow, run
+from eitherway.worlds.processes.run import Follow, Limits, run
 from eitherway.worlds.processes.traced import Traced, traced
 
 LOUD = {Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS}
@@ -38,7 +38,7 @@ def followed(box: Sandbox, work: Path, log: Log, *command: str) -> Log:
     follow = Follow(Plans(log), Turns(range(len(log.calls))))
     with TemporaryDirectory(dir="/dev/shm") as into:
         return run(
-            launch(work, *command), box, Path(into), seed=0, follow=follow, patience=PATIENCE
+            launch(work, *command), box, Path(into), seed=0, follow=follow, limits=Limits(PATIENCE)
         ).log
 
 

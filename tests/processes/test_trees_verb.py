@@ -103,6 +103,27 @@ def test_a_kept_finding_is_judged_and_explained_again(work: Path) -> None:
     assert (gone.returncode, "Traceback" in gone.stderr) == (65, False)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "--driver", "true"],
+        ["check", "--scheduler", "pct"],
+        ["check", "--schedules", "3"],
+        ["check", "--stop-at-first"],
+        ["check", "--no-judge"],
+        ["check", "--seed", "1"],
+        ["record", "--verify"],
+        ["record", "--driver", "true"],
+        ["record", "--recorder", "bpf", "--timeout", "1"],
+    ],
+    ids=" ".join,
+)
+def test_no_option_is_passed_over(work: Path, words: list[str]) -> None:
+    done = eitherway(work, *words, "--", "touch", "made")
+    assert (done.returncode, "is not there yet for processes" in done.stderr) == (69, True)
+    assert "the run" not in done.stderr
+
+
 @pytest.mark.parametrize("command", ["./missing", "/etc/passwd", "/"])
 def test_what_is_no_program_is_refused(work: Path, command: str) -> None:
     done = eitherway(work, "check", "--", command)

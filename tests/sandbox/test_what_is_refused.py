@@ -84,6 +84,8 @@ def test_without_a_pid_namespace_the_command_is_still_swept_up(
         (["--"], "what shall run?"),
         (["--nonsense", "--", "true"], "--help"),
         (["--require", "moon", "--", "true"], "not moon"),
+        (["--without", "moon", "--", "true"], "--without knows files"),
+        (["--require", "all", "--without", "files", "--", "true"], "required and left out"),
         (["--memory", "much", "--", "true"], "memory takes a whole number, not much"),
         (["--memory", "-1", "--", "true"], "memory takes a whole number"),
         (["--disk", "99999999999999999999", "--", "true"], "disk takes a whole number"),

@@ -50,9 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     specifications.add_arguments(parser)
     trees.add_world(parser)
     trees.add_redact(parser)
+    trees.add_keep(parser, "races are found, and no other order is run")
     running.add_time(parser)
     running.add_driver(parser)
-    parser.set_defaults(timeout=HANGS)
     findings_list.add_arguments(parser)
     parser.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="-- CMD ARGS", help="the program to run"
@@ -67,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
     from eitherway.worlds.threads.program import classify
 
     plan = findings_list.plan_of(args)
-    course = replace(running.plan_of(args), show_driver=None)
+    course = running.plan_of(args)
+    course = replace(course, show_driver=None, timeout=course.timeout or HANGS)
     specification = specifications.specification_of(args)
     launch = Launch.here(running.command_of(args.command, _USE), *running.stdin_for_many())
     program = classify(program_here(launch))
@@ -77,8 +78,12 @@ def run(args: argparse.Namespace) -> int:
     store = Store.default(tell=output.say)
     store.prepare()
     if apart:
+        asked = ("checker", "expect_output", "expect_same")
+        trees.refuse_beside_keep(args, **{name: getattr(args, name) for name in asked})
         return trees.check(args, plan, launch, store, specifications.rules_of(args, specification))
     trees.refuse_options_of(args)
+    if args.keep:
+        raise UsageError("--keep is one run, and schedules are many; --world processes")
     if args.expect_same:
         raise UsageError("--expect-same is about the files of processes", fix="--world processes")
     output.say(f"the threads of {launch.command[0]}: {_instrumented(program)}")

@@ -33,8 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sandbox",
         action="store_true",
-        help="keep what it writes away from your files (default: a run like any other)",
+        help="keep what it writes away from your files, and refuse to run where that cannot be "
+        "(default: of threads, a run like any other; of processes, as far as can be)",
     )
+    trees.add_keep(parser, "of threads, that is the default, and it can")
     parser.add_argument(
         "--verify", action="store_true", help="replay it at once, and tell what differs"
     )
@@ -55,9 +57,11 @@ def run(args: argparse.Namespace) -> int:
     from eitherway.worlds.threads.run import run as run_once
 
     command, plan = running.command_of(args.command, _USE), running.plan_of(args)
+    trees.refuse_beside_keep(args, sandbox=args.sandbox)
     program = program_here(Launch.here(command))
     found = classify(program)
     if trees.are_meant(args.world, found):
+        trees.refuse_beside_keep(args, seed=args.seed)
         launch = Launch.here(command, *running.stdin_for_many())
         return trees.record(args, launch, Store.default(tell=say))
     trees.refuse_options_of(args)

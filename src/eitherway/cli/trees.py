@@ -15,7 +15,7 @@ from eitherway.findings.merge import stamped
 from eitherway.model.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from eitherway.find.tree_rules import Rules
     from eitherway.find.trees import Checked, TreeSearch
@@ -64,6 +64,26 @@ def add_redact(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_keep(parser: argparse.ArgumentParser, otherwise: str) -> None:
+    """Where a recorded run takes place."""
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help=f"of processes: a run like any other, whose files stay; it cannot be done again "
+        f"({otherwise})",
+    )
+
+
+def refuse_beside_keep(args: argparse.Namespace, **given: object) -> None:
+    """What a run among the user's own files cannot be."""
+    for name, value in given.items():
+        if args.keep and value:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"--keep is one run among your own files, as it comes: {option} has no place there"
+            )
+
+
 def refuse_options_of(args: argparse.Namespace) -> None:
     """Of a run that is about threads."""
     if args.redact:
@@ -94,9 +114,25 @@ def check(
     from eitherway.find import saved
     from eitherway.find.trees import TreeSearch
 
+    _refuse(
+        driver=args.driver,
+        scheduler=args.scheduler,
+        schedules=args.schedules,
+        seed=args.seed,
+        stop_at_first=args.stop_at_first,
+        judge=args.judge is not None,
+    )
     _say_world(launch)
     show = None if plan.takes_stdout else running.shown()
-    with TreeSearch(launch, store, jobs=args.jobs, rules=rules, redact=args.redact) as search:
+    with TreeSearch(
+        launch,
+        store,
+        jobs=args.jobs,
+        rules=rules,
+        redact=args.redact,
+        keep=args.keep,
+        timeout=args.timeout,
+    ) as search:
         _say_untried(search)
         with Line() as line:
             checked = search.check(args.seconds or SECONDS, line.show, show)
@@ -126,7 +162,7 @@ def _say_untried(search: "TreeSearch") -> None:
     """Before it runs: this is not what people are used to."""
     if search.untried:
         output.say(f"races are looked for, and no other order is run: {search.untried}")
-    if search.on_own_files:
+    if search.on_own_files and not search.kept:
         output.say(
             "the command runs once, on your own files; `eitherway doctor --world processes` tells "
             "what adds the rest"
@@ -189,11 +225,15 @@ def _tried(checked: "Checked") -> "Iterator[str]":
 
 def _peculiar(ending: "Ending") -> "Iterator[str]":
     """What was not as in a run by itself, and what is not in the recording."""
+    if ending.late:
+        yield "it took longer than --timeout permits, and was ended"
+    if ending.hangs:
+        yield "all of its processes slept, nothing could wake one, and it was ended"
     if ending.lost:
         yield f"{ending.lost:,} calls were lost: there was no room for them in time"
     if ending.not_followed:
         yield f"{ending.not_followed:,} paths could not be followed any more"
-    if ending.left:
+    if ending.left and not (ending.late or ending.hangs):
         yield (
             f"{counted(ending.left, 'process')} went on when the command had ended and nobody did "
             "anything more, and had to be ended"
@@ -216,13 +256,14 @@ def _peculiar(ending: "Ending") -> "Iterator[str]":
 def record(args: argparse.Namespace, launch: "Launch", store: "Store") -> int:
     """Run it once; the exit code is the program's own."""
     from eitherway.recording.read import Recording
-    from eitherway.worlds.processes.apart import apart, as_permitted, is_on_own_files, lacking
-    from eitherway.worlds.processes.run import run
+    from eitherway.worlds.processes.apart import is_on_own_files, lacking
+    from eitherway.worlds.processes.run import Limits, run
     from eitherway.worlds.processes.watching import Watching
 
     looks_on = args.recorder == "bpf"
+    _refuse(verify=args.verify, driver=args.driver, timeout=looks_on and args.timeout)
     with (
-        (apart if args.sandbox else as_permitted)(launch) as box,
+        _place(args)(launch) as box,
         store.new() as slot,
         Watching() if looks_on else nullcontext() as watching,
     ):
@@ -236,6 +277,7 @@ def record(args: argparse.Namespace, launch: "Launch", store: "Store") -> int:
             show=running.shown(),
             watching=watching,
             redact=args.redact,
+            limits=Limits(seconds=args.timeout),
         )
         store.publish(slot.path)
     with Recording.open(slot.path) as recording:
@@ -247,6 +289,14 @@ def record(args: argparse.Namespace, launch: "Launch", store: "Store") -> int:
     again = not (looks_on or lacking(box) or args.redact)
     output.say("next: eitherway races" + (", eitherway replay" if again else ""))
     return _exit_code(ran.log)
+
+
+def _place(args: argparse.Namespace) -> "Callable[[Launch], Sandbox]":
+    from eitherway.worlds.processes.apart import among_own, apart, as_permitted
+
+    if args.keep:
+        return among_own
+    return apart if args.sandbox else as_permitted
 
 
 def _say_where(args: argparse.Namespace, box: "Sandbox") -> None:
@@ -269,20 +319,18 @@ def _ended(status: int) -> str:
 
 
 def _exit_code(log: "Log") -> int:
+    if log.ending.late:
+        return running.TIMED_OUT
     status = log.ending.status
     return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else status >> 8
 
 
-def _refuse_options(args: argparse.Namespace) -> None:
-    given = {
-        "--gdb": args.gdb,
-        "--trace": args.trace,
-        "--keep": args.keep,
-        "--times": args.times > 1,
-    }
-    for option, asked in given.items():
+def _refuse(**given: object) -> None:
+    """Options that are of threads so far."""
+    for name, asked in given.items():
         if asked:
-            raise Unavailable(f"{option} is not there yet for recordings of processes")
+            option = f"--{name.replace('_', '-')}"
+            raise Unavailable(f"{option} is not there yet for processes")
 
 
 def replay(args: argparse.Namespace, recording: "Recording") -> int:
@@ -293,9 +341,9 @@ def replay(args: argparse.Namespace, recording: "Recording") -> int:
     from eitherway.worlds.processes.log import Log
     from eitherway.worlds.processes.plan import Plans, Turns
     from eitherway.worlds.processes.recorded import launch_of
-    from eitherway.worlds.processes.run import PATIENCE, Follow, run
+    from eitherway.worlds.processes.run import PATIENCE, Follow, Limits, run
 
-    _refuse_options(args)
+    _refuse(gdb=args.gdb, trace=args.trace, keep=args.keep, times=args.times > 1)
     log, launch = Log.read(recording), launch_of(recording)
     show = None if args.quiet else running.shown()
     with (
@@ -303,7 +351,8 @@ def replay(args: argparse.Namespace, recording: "Recording") -> int:
         tempfile.TemporaryDirectory(prefix="eitherway-") as into,
     ):
         follow = Follow(Plans(log), Turns(range(len(log.calls))))
-        ran = run(launch, box, Path(into), seed=0, follow=follow, patience=PATIENCE, show=show)
+        limits = Limits(PATIENCE, seconds=args.timeout)
+        ran = run(launch, box, Path(into), seed=0, follow=follow, limits=limits, show=show)
     if ran.log.ending.left_plan or ran.log.ending.status != log.ending.status:
         where = ran.log.ending.left_plan or f"it ended with {_ending(ran.log)}"
         output.say(f"the replay was not the same: {where}")

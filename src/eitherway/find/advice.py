@@ -72,6 +72,14 @@ class Advice:
             "for it and for the other at once."
         )
 
+    def on_choice(self, operations: tuple[int, ...]) -> Iterator[str]:
+        """A wait that takes whichever child it finds."""
+        yield from self._who(operations)
+        yield (
+            "A wait for any child ends with whichever has ended first: a wait for the one that is "
+            "meant (waitpid with its number, in a shell wait with $!) does not."
+        )
+
     def _who(self, operations: tuple[int, ...]) -> Iterator[str]:
         """The commands, where they work, and the lines that they come from."""
         for name, operation in zip("ABC", operations, strict=False):
@@ -79,7 +87,9 @@ class Advice:
             if call == NO_CALL:
                 continue
             thread = int(self._traced.log.calls["thread"][call])
-            line = self._scripts.line(call, self._traced.describe(operation).variable)
+            path = self._traced.describe(operation).variable
+            stores = self._traced.trace.operation(operation).kind in STORES
+            line = self._scripts.line(call, path, writes=stores)
             where = self._scripts.directory(call)
             words = [f"The command of {name} is '{self._traced.tree.title(thread)}'"]
             words += [f"in {where}"] if where else []
@@ -106,6 +116,12 @@ class Advice:
             yield (
                 "A file that is made under another name, with the permissions that it is to have, "
                 "and renamed when it is ready is never seen without them."
+            )
+        elif len({each.variable for each in described if each.object == "file"}) > 1:
+            yield (
+                "The file is renamed to where the other looks for it, and the other may have read "
+                "what was there before: a lock (flock on another file) that each takes before it "
+                "reads and gives back after its rename puts them in order."
             )
         elif any(each.object == "file" for each in described):
             yield from _of_file(self._traced.trace, operations)
@@ -182,7 +198,8 @@ def _of_file(trace: Trace, operations: tuple[int, ...]) -> Iterator[str]:
     elif any(side.kind is OpKind.LOAD for side in sides):
         yield (
             "Only one of them writes: if it writes another file and renames it over this one, a "
-            "reader finds the old content or the new one, and never a part."
+            "reader finds the old content or the new one, and never a part; a reader that needs "
+            "the new one must wait for it."
         )
 
 

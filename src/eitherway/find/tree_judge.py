@@ -65,13 +65,15 @@ class TreeJudge(Closing):
         *,
         rules: Rules,
         continuations: int = CONTINUATIONS,
+        timeout: float | None = None,
     ) -> None:
         self._traced = traced
         self._box = boxes[0]
         self._store = store
         self._continuations = continuations
         self._workers = Workers(boxes)
-        self._branches = Branches(launch, traced, partial(_seen_by, rules, launch))
+        look = partial(_seen_by, rules, launch)
+        self._branches = Branches(launch, traced, look, timeout=timeout)
         self._advice = Advice(launch, traced, boxes[0])
 
     def tried(self, instances: Sequence[Candidate]) -> Tried:
@@ -107,9 +109,13 @@ class TreeJudge(Closing):
     def kept(self, spec: Spec) -> Path:
         """The recording of a branch, where it can be done again."""
         with self._store.new() as slot:
-            self._branches.recorded(spec, self._box, slot.path)
+            self.record(spec, slot.path)
             self._store.publish(slot.path)
             return slot.path
+
+    def record(self, spec: Spec, into: Path) -> None:
+        """The same, where somebody else keeps it or not."""
+        self._branches.recorded(spec, self._box, into)
 
     def told(self, tried: Tried) -> Finding:
         """The finding with its class; what shows it is kept."""
@@ -168,6 +174,8 @@ class TreeJudge(Closing):
             yield from self._advice.on_three(candidate.anchors, candidate.operations)
         elif isinstance(candidate.anchors, Interrupted):
             yield from self._advice.on_interrupted(candidate.operations)
+        elif isinstance(candidate.anchors, Choice):
+            yield from self._advice.on_choice(candidate.operations)
 
     def close(self) -> None:
         """Wait for what is under way, and forget it."""

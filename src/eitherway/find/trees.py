@@ -13,7 +13,7 @@ must not be kept), races are found and none is tried.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,21 +27,32 @@ from eitherway.find.tree_judge import CONTINUATIONS, LOUD, QUIET, TreeJudge, Tri
 from eitherway.find.tree_races import Candidate, Candidates, candidates_of
 from eitherway.find.tree_rules import Rules
 from eitherway.judge.trial import Way, way
+from eitherway.model import outcome as outcomes
 from eitherway.model.finding import Finding
 from eitherway.model.outcome import Outcome
 from eitherway.model.words import Arm, Class, Kind
 from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
-from eitherway.worlds.processes.apart import apart, as_permitted, is_on_own_files, lacking
+from eitherway.worlds.processes.apart import (
+    among_own,
+    apart,
+    as_permitted,
+    is_kept,
+    is_on_own_files,
+    lacking,
+)
 from eitherway.worlds.processes.branch import Spec
+from eitherway.worlds.processes.cut import Choice, Unended
 from eitherway.worlds.processes.log import Ending, Log
-from eitherway.worlds.processes.run import Ran, run
+from eitherway.worlds.processes.run import Limits, Ran, run
 from eitherway.worlds.processes.traced import Traced, traced
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.target import Sink
 
+_HANGS = 30  # seconds of sleep of all, with nothing outside that could wake one
 _SEEDS = 4  # orders that are recorded until one does not fail
 _REDACTED = "what it would be done again with is left out (--redact)"
+_WAITS = 4  # branches whose wait found another child, and that are looked at in their turn
 _DEEPER = 2  # branches that fail and are looked at in their turn
 
 Tell = Callable[[str], None]
@@ -82,6 +93,28 @@ class _Run(NamedTuple):
     ran: Ran
     outcome: Outcome
 
+    @property
+    def fails(self) -> bool:
+        """What had to be ended tells as little as what failed."""
+        return self.outcome.fails or self.outcome.ending is outcomes.Ending.BUDGET
+
+
+@dataclass(frozen=True, slots=True)
+class _Pace:
+    """How long races are tried, and who is told of each."""
+
+    until: float
+    tell: Tell
+
+    def each(self, groups: Sequence[tuple[Candidate, ...]]) -> Iterator[tuple[Candidate, ...]]:
+        """Those that there is time for."""
+        for number, instances in enumerate(groups, 1):
+            if monotonic() > self.until:
+                return
+            title = instances[0].finding.operations[0].touched
+            self.tell(f"trying race {number} of {len(groups)}: {title}")
+            yield instances
+
 
 class TreeSearch(Closing):
     """One command; its sandboxes are made once."""
@@ -95,16 +128,24 @@ class TreeSearch(Closing):
         rules: Rules | None = None,
         continuations: int = CONTINUATIONS,
         redact: bool = False,
+        keep: bool = False,
+        timeout: float | None = None,
     ) -> None:
-        """`jobs` branches run at a time; with `redact` none, and recordings hold no secrets."""
+        """`jobs` branches run at a time; `timeout` is for each run, in seconds.
+
+        With `redact` none, and recordings hold no secrets; with `keep` none, and what the recorded
+        run does stays done.
+        """
         self._launch = launch
         self._store = store
         self._rules = rules or Rules()
         self._continuations = continuations
         self._redact = redact
+        self._limits = Limits(seconds=timeout)
         self._stack = ExitStack()
         try:
-            self._boxes = [self._stack.enter_context(as_permitted(launch))]
+            first = (among_own if keep else as_permitted)(launch)
+            self._boxes = [self._stack.enter_context(first)]
             self.untried = _REDACTED if redact else lacking(self._boxes[0])
             if self.untried and self._rules.ask:
                 raise Unavailable(f"no order can be held against what is asked: {self.untried}")
@@ -119,6 +160,11 @@ class TreeSearch(Closing):
         """Whether the recorded run is not kept apart."""
         return is_on_own_files(self._boxes[0])
 
+    @property
+    def kept(self) -> bool:
+        """Whether that is wanted."""
+        return is_kept(self._boxes[0])
+
     def check(self, seconds: float, tell: Tell, show: tuple[Sink, Sink] | None = None) -> Checked:
         """Record, then try races until the time is over."""
         if self.untried:
@@ -128,9 +174,9 @@ class TreeSearch(Closing):
         trace = traced(ran.log, self._launch.directory)
         checked = self._checked(path, trace)
         try:
-            until = monotonic() + seconds
-            threes = self._betrayed(failed, checked, until, tell) if failed else []
-            self._try_all(trace, recorded, checked, until, tell, threes=threes)
+            pace = _Pace(monotonic() + seconds, tell)
+            threes = self._betrayed(failed, checked, pace) if failed else []
+            self._try_all(trace, recorded, checked, pace, threes=threes)
         except KeyboardInterrupt:
             checked.interrupted = True
         return checked
@@ -158,7 +204,13 @@ class TreeSearch(Closing):
         seed = None if self.on_own_files else 0
         with self._store.new() as slot:
             ran = run(
-                self._launch, self._boxes[0], slot.path, seed=seed, show=show, redact=self._redact
+                self._launch,
+                self._boxes[0],
+                slot.path,
+                seed=seed,
+                show=show,
+                redact=self._redact,
+                limits=self._limits,
             )
             self._store.publish(slot.path)
         trace = traced(ran.log, self._launch.directory)
@@ -176,17 +228,18 @@ class TreeSearch(Closing):
         """
         first = self._record(0, show)
         for seed in range(1, _SEEDS):
-            if not first.outcome.fails:
+            if not first.fails:
                 break
             self._boxes[0].reset()
             other = self._record(seed, None)
-            if not other.outcome.fails:
+            if not other.fails:
                 return other, first
         return first, None
 
     def _record(self, seed: int, show: tuple[Sink, Sink] | None) -> _Run:
         with self._store.new() as slot:
-            ran = run(self._launch, self._boxes[0], slot.path, seed=seed, show=show)
+            limits = replace(self._limits, patience=_HANGS)
+            ran = run(self._launch, self._boxes[0], slot.path, seed=seed, show=show, limits=limits)
             self._store.publish(slot.path)
             outcome = self._rules.outcome(ran, self._boxes[0], self._launch)
             return _Run(slot.path, ran, outcome)
@@ -199,17 +252,16 @@ class TreeSearch(Closing):
             self._store,
             rules=self._rules,
             continuations=self._continuations,
+            timeout=self._limits.seconds,
         )
 
-    def _betrayed(
-        self, failed: _Run, checked: Checked, until: float, tell: Tell
-    ) -> list[Candidate]:
+    def _betrayed(self, failed: _Run, checked: Checked, pace: _Pace) -> list[Candidate]:
         """Checks that were betrayed in a run that fails: in one that does not, none may be used."""
         trace = traced(failed.ran.log, self._launch.directory)
         threes: list[Candidate] = []
         with self._judge(trace) as judge:
             try:
-                for instances in _in_time(_candidates(failed.path, trace), until, tell):
+                for instances in pace.each(_candidates(failed.path, trace).groups):
                     if instances[0].finding.kind is not Kind.TOCTOU:
                         continue
                     tried = judge.tried(instances)
@@ -225,8 +277,7 @@ class TreeSearch(Closing):
         trace: Traced,
         recorded: Outcome,
         checked: Checked,
-        until: float,
-        tell: Tell,
+        pace: _Pace,
         *,
         threes: list[Candidate],
     ) -> None:
@@ -236,7 +287,7 @@ class TreeSearch(Closing):
         results: list[Tried] = []
         with self._judge(trace) as judge:
             try:
-                for instances in _in_time(found, until, tell):
+                for instances in pace.each(found.groups):
                     checked.tried += 1
                     left = [each for each in instances if not _is_part(each, threes)]
                     if not left:
@@ -249,20 +300,68 @@ class TreeSearch(Closing):
             finally:
                 checked.branches += judge.branches
                 _sum_up(checked, judge, results)
+            self._look_behind(judge, found, results, checked, pace)
             unknown = _unexplained(results, recorded)
             deeper = [(judge.kept(spec), how) for how, spec in list(unknown.items())[:_DEEPER]]
         for kept, how in deeper:
-            self._look_deeper(kept, how, checked, until, tell)
+            self._look_deeper(kept, how, checked, pace)
 
-    def _look_deeper(
-        self, path: Path, how: Way, checked: Checked, until: float, tell: Tell
+    def _look_behind(
+        self,
+        judge: TreeJudge,
+        found: Candidates,
+        results: list[Tried],
+        checked: Checked,
+        pace: _Pace,
     ) -> None:
+        """Races that a wait hid: it found a child that it could have found later.
+
+        What that child did came before all that its parent did afterwards, in this run and by
+        chance. Where the wait finds another one first, it may come at any time.
+        """
+        known = {instances[0].finding.id for instances in found.groups}
+        for spec in _other_children(results)[:_WAITS]:
+            with self._store.new() as slot:
+                judge.record(spec, slot.path)
+                with Recording.open(slot.path) as recording:
+                    trace = traced(Log.read(recording), self._launch.directory)
+                groups = [
+                    instances
+                    for instances in _candidates(slot.path, trace).groups
+                    if instances[0].finding.id not in known
+                ]
+                known |= {instances[0].finding.id for instances in groups}
+                checked.races += len(groups)
+                self._try_new(groups, trace, checked, pace)
+
+    def _try_new(
+        self,
+        groups: list[tuple[Candidate, ...]],
+        trace: Traced,
+        checked: Checked,
+        pace: _Pace,
+    ) -> None:
+        with self._judge(trace) as judge:
+            try:
+                for instances in pace.each(groups):
+                    checked.tried += 1
+                    tried = judge.tried(instances)
+                    checked.quiet += tried.klass in QUIET
+                    checked.diverged += tried.klass is Class.SINGLE_ORDERING
+                    if tried.klass in LOUD:
+                        _add(checked, judge.told(tried))
+                    elif tried.klass is Class.INCONCLUSIVE:
+                        checked.covered += 1
+            finally:
+                checked.branches += judge.branches
+
+    def _look_deeper(self, path: Path, how: Way, checked: Checked, pace: _Pace) -> None:
         """A branch that fails, as a recorded run: the pair that mends it is the one to blame."""
         with Recording.open(path) as recording:
             trace = traced(Log.read(recording), self._launch.directory)
         with self._judge(trace) as judge:
             try:
-                for instances in _in_time(_candidates(path, trace), until, tell):
+                for instances in pace.each(_candidates(path, trace).groups):
                     tried = judge.tried(instances)
                     blamed = tried.klass in LOUD and way(tried.verdict.decisive.control) == how
                     if blamed:
@@ -283,15 +382,6 @@ def _candidates(path: Path, trace: Traced) -> Candidates:
 def _count(checked: Checked, found: Candidates) -> None:
     checked.races, checked.clusters = len(found.groups), found.clusters
     checked.waits, checked.left_out = found.untried, found.left_out
-
-
-def _in_time(found: Candidates, until: float, tell: Tell) -> Iterator[tuple[Candidate, ...]]:
-    for number, instances in enumerate(found.groups, 1):
-        if monotonic() > until:
-            return
-        title = instances[0].finding.operations[0].touched
-        tell(f"trying race {number} of {len(found.groups)}: {title}")
-        yield instances
 
 
 def _is_part(candidate: Candidate, threes: list[Candidate]) -> bool:
@@ -319,6 +409,15 @@ def _sum_up(checked: Checked, judge: TreeJudge, results: list[Tried]) -> None:
 
 def _about(finding: Finding) -> frozenset[str]:
     return frozenset(operation.variable for operation in finding.operations)
+
+
+def _other_children(results: list[Tried]) -> list[Spec]:
+    """Branches in which a wait for any child finds another one, while the first goes on."""
+    return [
+        Spec(Unended(tried.candidate.anchors), Arm.FLIP, 0)
+        for tried in results
+        if isinstance(tried.candidate.anchors, Choice)
+    ]
 
 
 def _unexplained(results: list[Tried], recorded: Outcome) -> dict[Way, Spec]:

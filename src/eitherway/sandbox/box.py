@@ -27,10 +27,11 @@ class Sandbox(Closing):
     """Namespaces and layers of their own, for as many commands as wanted.
 
     `require`d kinds of isolation that this machine refuses raise Unavailable; what is in force for
-    the others is in `isolation`. `devices` are paths in /dev to have inside too. `work` are
-    directories the commands will write in: where only the caller's own ids can be mapped, those
-    that lie in directories of other owners must be named, unless they are the current directory,
-    HOME or TMPDIR. `unlimited` says why a limit of processes that was wanted is not asked for.
+    the others is in `isolation`. What is to be done `without` is not tried. `devices` are paths in
+    /dev to have inside too. `work` are directories the commands will write in: where only the
+    caller's own ids can be mapped, those that lie in directories of other owners must be named,
+    unless they are the current directory, HOME or TMPDIR. `unlimited` says why a limit of processes
+    that was wanted is not asked for.
     """
 
     def __init__(
@@ -38,15 +39,18 @@ class Sandbox(Closing):
         *,
         limits: Limits = _NO_LIMITS,
         require: Iterable[Kind] = ALL,
+        without: Iterable[Kind] = (),
         devices: Sequence[str] = (),
         work: Sequence[str] = (),
         unlimited: str = "",
     ) -> None:
         self._unlimited = unlimited
+        self.without = frozenset(without)
         self._program = str(native(_PROGRAM))
         self._limits = limits.options()
         options = [*self._limits]
         options += [word for kind in sorted(require) for word in ("--require", kind.value)]
+        options += [word for kind in sorted(self.without) for word in ("--without", kind.value)]
         options += [word for device in devices for word in ("--device", device)]
         options += [word for directory in work for word in ("--work", directory)]
         self._layers: Layers | None = None

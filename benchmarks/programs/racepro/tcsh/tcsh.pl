@@ -3,10 +3,7 @@
 use strict;
 use warnings;
 
-my $file = shift;
-open my $in, '<', $file or die "$file: $!\n";
-my @mine = grep { !/^set / } <$in>;
-close $in;
+my @mine = grep { !/^set / } <STDIN>;
 my @known;
 if (open my $history, '<', '.history') {
     @known = <$history>;

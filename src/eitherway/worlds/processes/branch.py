@@ -12,13 +12,14 @@ from eitherway.closing import Closing
 from eitherway.model.outcome import Outcome
 from eitherway.model.words import Arm
 from eitherway.sandbox.box import Sandbox
-from eitherway.worlds.processes.cut import Anchors, Cuts
+from eitherway.worlds.processes.cut import Asked, Cuts
 from eitherway.worlds.processes.outcome import outcome_of
 from eitherway.worlds.processes.plan import Plans, Turns
-from eitherway.worlds.processes.run import PATIENCE, Follow, Ran, run
+from eitherway.worlds.processes.run import PATIENCE, Follow, Limits, Ran, run
 from eitherway.worlds.processes.traced import Traced
 from eitherway.worlds.threads.launch import Launch
 
+_MANY, _LONGER = 1 << 16, 2  # calls of a branch at most: so many, and so many times its run's
 _KNOWN = 256  # outcomes that are kept
 _FAST = Path("/dev/shm")  # noqa: S108  what is made in it has a name of its own
 
@@ -27,7 +28,7 @@ _FAST = Path("/dev/shm")  # noqa: S108  what is made in it has a name of its own
 class Spec:
     """Which order of which calls, and how it goes on."""
 
-    anchors: Anchors
+    anchors: Asked
     arm: Arm
     continuation: int
 
@@ -38,12 +39,21 @@ Look = Callable[[Ran, Sandbox], Outcome]
 class Branches(Closing):
     """Of one run; each starts from the files as they are outside. Several may run at a time."""
 
-    def __init__(self, launch: Launch, traced: Traced, look: Look = outcome_of) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        traced: Traced,
+        look: Look = outcome_of,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """One that takes so many seconds, or makes far more calls than the run did, is ended."""
         self._launch = launch
         self._traced = traced
         self._look = look
         self._cuts = Cuts(traced)
         self._plans = Plans(traced.log)
+        self._limits = Limits(PATIENCE, _MANY + _LONGER * len(traced.log.calls), timeout)
         self._scratch = Path(tempfile.mkdtemp(prefix="eitherway-", dir=_scratch()))
         self.relaxed: set[Spec] = set()  # those that could not be followed call by call
         self.ran = 0
@@ -90,7 +100,7 @@ class Branches(Closing):
             into,
             seed=spec.continuation,
             follow=Follow(self._plans, turns, brief),
-            patience=PATIENCE,
+            limits=self._limits,
         )
 
     def close(self) -> None:

@@ -35,6 +35,13 @@ class Choice:
     instead: int
 
 
+@dataclass(frozen=True, slots=True)
+class Unended:
+    """The same wait, which finds the other child while the one that it found still goes on."""
+
+    choice: Choice
+
+
 class Came(Enum):
     """When a change comes, beside a check and a use that belong together."""
 
@@ -87,7 +94,8 @@ class Interrupted:
     wake: int
 
 
-Anchors = Pair | Choice | Between | Interrupted
+Anchors = Pair | Choice | Between | Interrupted  # of a race
+Asked = Anchors | Unended  # of a branch
 
 
 class Cuts:
@@ -140,17 +148,16 @@ class Cuts:
 
     def _choice(self, calls: list[int]) -> Choice | None:
         """Of children; which of several writes a read finds is not tried."""
-        rows = {call: self._traced.log.calls[call] for call in calls}
         waits = [call for call in calls if self._traced.name(call) in ("wait4", "waitid")]
         ends = [call for call in calls if self._traced.name(call) == "exit_group"]
         if len(waits) != 1 or len(ends) != 2:
             return None
         found = self._traced.waited_for(waits[0])
-        first, second = (self._traced.process(int(rows[end]["thread"])) for end in ends)
+        first, second = map(self._ended, ends)
         instead = second if found == first else first
         return Choice(waits[0], (ends[0], ends[1]), found, instead)
 
-    def turns(self, anchors: Anchors, arm: Arm) -> Turns:
+    def turns(self, anchors: Asked, arm: Arm) -> Turns:
         """The calls of one arm.
 
         Kept are those without which the anchors could not have happened; the rest is left to what
@@ -162,6 +169,8 @@ class Cuts:
             return self._of_three(anchors, arm)
         if isinstance(anchors, Interrupted):
             return self._of_interrupted(anchors, arm)
+        if isinstance(anchors, Unended):
+            return self._of_unended(anchors.choice)
         if arm is Arm.PREFIX:
             return Turns(range(anchors.wait + 1))
         needed = self._before(anchors.wait)
@@ -178,6 +187,17 @@ class Cuts:
         ends = (pair.second, pair.first) if arm is Arm.FLIP else (pair.first, pair.second)
         needed = self._before(pair.first) | self._before_without(pair.second, pair.first)
         return _ending(needed, ends)
+
+    def _of_unended(self, choice: Choice) -> Turns:
+        found, other = sorted(choice.ends, key=lambda end: self._ended(end) == choice.instead)
+        needed = self._before(other) | self._before_without(choice.wait, found)
+        needed[[other, found, choice.wait]] = True, False, False
+        return Turns(
+            [*np.flatnonzero(needed).tolist(), choice.wait], (choice.wait,), choice.instead
+        )
+
+    def _ended(self, end: int) -> int:
+        return self._traced.process(int(self._traced.log.calls["thread"][end]))
 
     def _of_three(self, three: Between, arm: Arm) -> Turns:
         """A change that comes before the check leaves open whether there will be a use."""

@@ -65,6 +65,7 @@ _ENDING = shape.partial(
     left_plan=shape.some_text,
     hangs=shape.some_text,
     endless=shape.some_text,
+    late=shape.some_text,
     left_behind=shape.some_text,
     left=_NUMBER,
     not_modelled=shape.some_text,
@@ -86,7 +87,8 @@ class Ending:
     status: int  # of the command, as wait tells it
     left_plan: str = ""  # where, when the plan could not be followed to its end
     hangs: str = ""  # all slept, and nothing woke one
-    endless: str = ""  # one computed for too long
+    endless: str = ""  # one computed for too long, or they made more calls than there should be
+    late: str = ""  # it took longer than it may
     left_behind: str = ""
     left: int = 0  # processes that had to be ended
     not_modelled: str = ""  # numbers of calls without a meaning here, each with how often

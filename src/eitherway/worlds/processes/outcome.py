@@ -50,7 +50,7 @@ def outcome_of(ran: Ran, box: Sandbox, kept: Kept = bytes) -> Outcome:
 def _ending(log: Log) -> tuple[Ending, int]:
     if log.ending.hangs:
         return Ending.DEADLOCK, 0
-    if log.ending.endless:
+    if log.ending.endless or log.ending.late:
         return Ending.BUDGET, 0
     status = log.ending.status
     if os.WIFSIGNALED(status):

@@ -25,17 +25,20 @@ class Once(StrEnum):
     """Why a run cannot be done again."""
 
     NOT_APART = "not-apart"
+    KEPT = "kept"
     LOOKED_ON = "looked-on"
     REDACTED = "redacted"
 
 
 _WORDS = {
     Once.NOT_APART: "it ran among your own files and processes, which it may have changed",
+    Once.KEPT: "it ran among your own files and processes, and what it did stayed (--keep)",
     Once.LOOKED_ON: "it was recorded by BPF, which keeps no input",
     Once.REDACTED: "what it was given and what came from outside are left out (--redact)",
 }
 _FIXES = {
     Once.NOT_APART: "eitherway doctor --world processes",
+    Once.KEPT: "eitherway record -- CMD ARGS",
     Once.LOOKED_ON: "eitherway record --recorder ptrace -- CMD ARGS",
     Once.REDACTED: "eitherway record -- CMD ARGS",
 }

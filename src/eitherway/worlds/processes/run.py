@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of a command and all that it starts, under the tracer, in a sandbox."""
 
+import math
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from eitherway.errors import Unavailable
 from eitherway.installed import native
 from eitherway.recording.read import Recording
 from eitherway.sandbox.box import Sandbox
-from eitherway.worlds.processes.apart import lacking
+from eitherway.worlds.processes.apart import is_kept, lacking
 from eitherway.worlds.processes.log import Log
 from eitherway.worlds.processes.plan import Plans, Turns
 from eitherway.worlds.processes.recorded import Once, facts_of
@@ -36,6 +37,24 @@ class Follow:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """When a run is ended that does not end by itself; None: never."""
+
+    patience: int | None = None  # seconds of sleep of all
+    calls: int | None = None
+    seconds: float | None = None
+
+    def options(self) -> list[str]:
+        """As the tracer takes them."""
+        seconds = None if self.seconds is None else math.ceil(self.seconds)
+        given = {"--patience": self.patience, "--most": self.calls, "--seconds": seconds}
+        return [word for option, n in given.items() if n is not None for word in (option, str(n))]
+
+
+NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
 class Ran:
     """What a run left."""
 
@@ -51,7 +70,7 @@ def run(
     *,
     seed: int | None = None,
     follow: Follow | None = None,
-    patience: int | None = None,
+    limits: Limits = NO_LIMITS,
     show: tuple[Sink, Sink] | None = None,
     watching: Watching | None = None,
     redact: bool = False,
@@ -76,8 +95,7 @@ def run(
             passed.append(watching.fileno())
         if redact:
             words.append("--redact")
-        if patience is not None:
-            words += ["--patience", str(patience)]
+        words += limits.options()
         if seed is not None:
             words += ["--ordered", "--seed", str(seed)]
         if follow is not None:
@@ -107,7 +125,8 @@ def run(
 def _once(box: Sandbox, watching: Watching | None, *, redact: bool) -> list[Once]:
     """What stands against doing it again."""
     against = {
-        Once.NOT_APART: bool(lacking(box)),
+        Once.NOT_APART: bool(lacking(box)) and not is_kept(box),
+        Once.KEPT: is_kept(box),
         Once.LOOKED_ON: watching is not None,
         Once.REDACTED: redact,
     }

@@ -9,8 +9,9 @@ import os
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +46,7 @@ class Scripts:
         self._traced = traced
         self._directory = directory
 
-    def line(self, call: int, path: str) -> Line | None:
+    def line(self, call: int, path: str, *, writes: bool) -> Line | None:
         """Where the process of a call comes from; `path`: what the call is about."""
         tree = self._traced.tree
         row = self._traced.log.calls[call]
@@ -56,7 +57,9 @@ class Scripts:
             words = tree.command(at, when)
             if script := self._script(words):
                 name = posixpath.basename(path)
-                return _found(script, wanted) or _found(script, [name] if name else [])
+                return _started(script, wanted) or _sent(
+                    script, name, writes=writes, hidden=bool(wanted)
+                )
             wanted = list(words)
             at = tree.lives[at].parent
         return None
@@ -101,31 +104,51 @@ class Scripts:
         return path if call.worked and os.path.isabs(path) else ""
 
 
-def _found(script: tuple[str, list[str]], words: list[str]) -> Line | None:
+def _started(script: tuple[str, list[str]], words: list[str]) -> Line | None:
     """The one line that has all of these words; of the program only its name is wanted."""
     if not words:
         return None
     wanted = [posixpath.basename(words[0]), *words[1:]]
+    return _only(script, lambda text: set(wanted) <= set(_words(text))) or _only(
+        script, lambda text: _mentions(text, wanted)
+    )
+
+
+def _sent(script: tuple[str, list[str]], name: str, *, writes: bool, hidden: bool) -> Line | None:
+    """The one line that sends something to the file, or takes it from there.
+
+    Where a command is `hidden`, its words do not stand there: a variable does.
+    """
+
+    def has(text: str) -> bool:
+        words = ["", *map(posixpath.basename, _words(text))]
+        sent = {before.startswith(">") for before, word in pairwise(words) if word == name}
+        return writes in sent and ("$" in text or not hidden)
+
+    return _only(script, has) if name else None
+
+
+def _only(script: tuple[str, list[str]], has: Callable[[str], bool]) -> Line | None:
     name, lines = script
-    for has in (_has_words, _mentions):
-        found = [
-            Line(name, number, text.strip())
-            for number, text in enumerate(lines, 1)
-            if not text.lstrip().startswith("#") and has(text, wanted)
-        ]
-        if len(found) == 1:
-            return found[0]
-    return None
+    found = [
+        Line(name, number, text.strip())
+        for number, text in enumerate(lines, 1)
+        if not text.lstrip().startswith("#") and has(text)
+    ]
+    return found[0] if len(found) == 1 else None
 
 
-def _has_words(text: str, wanted: list[str]) -> bool:
+def _words(text: str) -> list[str]:
+    """As a shell cuts them, operators among them; none of what goes on in the next line."""
+    cut = shlex.shlex(text, posix=True, punctuation_chars=True)
+    cut.whitespace_split = True
     try:
-        there = set(shlex.split(text, comments=True))
+        return list(cut)
     except ValueError:
-        return False
-    return there.issuperset(wanted)
+        return []
 
 
 def _mentions(text: str, wanted: list[str]) -> bool:
     """What a shell puts in for a variable does not stand there."""
-    return wanted[0] in text and all(word in text or "$" in text for word in wanted)
+    program = re.search(rf"(?<![\w.$-]){re.escape(wanted[0])}(?![\w.-])", text)
+    return bool(program) and all(word in text or "$" in text for word in wanted)
