@@ -259,10 +259,11 @@ def _notes(progress: "Progress", program: "Program") -> list[str]:
 
 
 def _tried(progress: "Progress") -> list[str]:
-    ran = (
+    several = (
         f"{progress.schedules:,} schedules, {len(progress.different):,} of them different, "
-        f"{_outputs(len(progress.outputs))}; {progress.endings.told()}"
+        f"{_outputs(len(progress.outputs))}"
     )
+    ran = f"{'1 schedule' if progress.schedules == 1 else several}; {progress.endings.told()}"
     late = "the time was over before {} came to its end; --seconds gives it longer"
     which = "the first schedule" if not progress.schedules else "the last schedule"
     told = [ran] if progress.schedules else []
