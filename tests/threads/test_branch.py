@@ -15,7 +15,7 @@ from eitherway.find.confirm import ACCESSES, Tracer
 from eitherway.model.outcome import Ending, Forced
 from eitherway.model.words import Arm
 from eitherway.sandbox.box import Sandbox
-from eitherway.worlds.threads.branch import Branches, Pair, Spec, outcome_of
+from eitherway.worlds.threads.branch import Branches, Pair, Spec, Turned, outcome_of
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.launch import Launch, fix_addresses
@@ -135,6 +135,20 @@ def test_an_access_that_is_not_there(program: Program) -> None:
         spec = Spec(dataclasses.replace(pair, first=elsewhere), Arm.FLIP, 0)
         outcome = Branches(explorer, ran).branch(spec)
         assert (outcome.forced, outcome.ending) == (Forced.NOT_REACHED, Ending.BUDGET)
+
+
+def test_one_that_is_asked_whether_it_does_the_same_is_not_waited_for(program: Program) -> None:
+    """The flag is taken back: who looks for it now and then would do so for ever."""
+    with exploring(program("branched"), "naps") as explorer:
+        ran = explorer.run(seed=0, scheduler="round-robin", detect=True)
+        (pair,) = pairs_of(explorer, ran)
+        branches = Branches(explorer, ran)
+        usual = branches.branch(Spec(pair, Arm.CONTROL, 0))
+        same = branches.branch(Spec(pair, Arm.CONTROL, 0, Turned(2, usual.steps)))
+        other = branches.branch(Spec(pair, Arm.CONTROL, 0, Turned(1, usual.steps)))
+    assert (usual.ending, same.ending) == (Ending.EXIT, Ending.EXIT)
+    assert other.ending is Ending.BUDGET
+    assert other.steps < 2 * (usual.steps + 20_000)
 
 
 def test_runs_of_several_processes_are_refused(program: Program) -> None:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from eitherway.closing import Closing
@@ -25,7 +25,7 @@ from eitherway.judge.sentences import consequence
 from eitherway.model.finding import Confidence, Finding
 from eitherway.model.outcome import Outcome
 from eitherway.model.words import Arm, Class, Kind
-from eitherway.worlds.threads.branch import Branches, Pair, Spec, why_not
+from eitherway.worlds.threads.branch import Branches, Pair, Spec, Turned, why_not
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.run import Ran
@@ -160,10 +160,15 @@ class Judge(Closing):
         if states is None or finding.klass is not Class.K_WITNESS_HARMLESS:
             return replace(finding, explanation=explanation)
 
-        def put(arm: Arm, bits: int) -> Outcome:
-            return self._specification.outcome(branches.run(Spec(pair, arm, 0, bits)))
+        trial = shown.verdict.trials[0]
+        steps = {Arm.FLIP: trial.flip.steps, Arm.CONTROL: trial.control.steps}
 
-        reason = reason_of(states, put, shown.verdict.trials[0])
+        @cache
+        def put(arm: Arm, bits: int) -> Outcome:
+            turned = Turned(bits, steps[arm])
+            return self._specification.outcome(branches.run(Spec(pair, arm, 0, turned)))
+
+        reason = reason_of(states, put, trial)
         return replace(finding, explanation=explanation, reason=reason)
 
     def _with_evidence(

@@ -45,6 +45,12 @@ static void *waits(void *unused) {
     return unused;
 }
 
+static void *naps(void *unused) {
+    while (!flag)
+        usleep(1);
+    return unused;
+}
+
 static void *ends(void *unused) {
     if (flag)
         shared = 5;
@@ -87,6 +93,8 @@ int main(int count, char **arguments) {
         run(tells, after_a_sleep, NULL);
     else if (strcmp(which, "waits") == 0)
         run(tells, waits, NULL);
+    else if (strcmp(which, "naps") == 0)
+        run(tells, naps, NULL);
     else if (strcmp(which, "ends") == 0)
         run(tells, ends, NULL);
     else if (strcmp(which, "blocks") == 0)

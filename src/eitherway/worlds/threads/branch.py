@@ -31,6 +31,7 @@ _ARMS = {Arm.FLIP: 1, Arm.CONTROL: 2, Arm.PREFIX: 3}
 _PATIENCE = 5  # times as many steps as the run had, until the second access must have come
 _AT_LEAST = 20_000  # steps
 _LONGEST = 5  # times as many steps as the run had, that a branch may have behind the two
+_SLOWER = 16  # such a part of its steps, one that does the same may have more
 _LONG = 10_000_000  # steps, about a second: fewer are not worth to be stopped for
 
 
@@ -106,13 +107,21 @@ def _alike(rows: Table, first: Side, second: Side) -> Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Turned:
+    """Of a branch that is only asked whether it does the same as without that."""
+
+    bits: int  # of what the two share, turned round
+    usual: int  # steps of the run without that: with much more it is not the same
+
+
+@dataclass(frozen=True, slots=True)
 class Spec:
     """One branch: all that says what it is, beside the run."""
 
     pair: Pair
     arm: Arm
     continuation: int  # 0: then the first thread goes on; 1: the second; more: a seed
-    turned: int = 0  # bits of what the two share that are turned round: no run that is kept
+    turned: Turned | None = None  # where it is no run that is kept
 
 
 class Branches:
@@ -161,11 +170,12 @@ class Branches:
         patience = max(_AT_LEAST, _PATIENCE * self._ran.schedule.reached)
         reached = self._ran.schedule.reached
         longest = max(_LONG, _LONGEST * reached)
-        if spec.turned:  # of these it is only asked whether they do the same
-            longest = 2 * reached + _AT_LEAST
+        if spec.turned:
+            usual = max(spec.turned.usual - spec.pair.first.step, 0)
+            longest = usual + usual // _SLOWER + _AT_LEAST
         options = {
             **spec.pair.options(spec.arm, patience),
-            "branch-turned": spec.turned,
+            "branch-turned": spec.turned.bits if spec.turned else 0,
             "branch-longest": longest,
         }
         return Guidance(self._places, tuning=options)
