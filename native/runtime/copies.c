@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "copies.h"
 #include "descriptors.h"
+#include "held_files.h"
 #include "maps.h"
 #include "mutex.h"
 #include "pids.h"
@@ -10,26 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// --- descriptors: a description is shared, and with it where in a file it stands
+// --- descriptors
 
-#define FILES 256
-EW_LARGE static struct {
-    int descriptor;
-    long at;
-} files[FILES];
-static uint32_t file_count;
+static bool files_return; // whoever asks for copies puts files back that have names
 
-static bool is_read_only(int descriptor) {
-    return (raw3(SYS_fcntl, descriptor, F_GETFL, 0) & O_ACCMODE) == O_RDONLY;
-}
-
-static bool remember(int descriptor) {
-    long at = raw3(SYS_lseek, descriptor, 0, SEEK_CUR);
-    if (at < 0 || file_count == FILES)
-        return false;
-    files[file_count].descriptor = descriptor;
-    files[file_count++].at = at;
-    return true;
+static bool is_file_apart(int descriptor, const struct stat *status) {
+    bool writes = (raw3(SYS_fcntl, descriptor, F_GETFL, 0) & O_ACCMODE) != O_RDONLY;
+    bool may_write = files_return && S_ISREG(status->st_mode);
+    return (!writes || may_write) && ew_held_file(descriptor, status, writes);
 }
 
 // What leads outside is never touched when a recording is followed; standard input and output are
@@ -41,7 +30,7 @@ static bool is_apart(int descriptor) {
     switch (status.st_mode & S_IFMT) {
     case S_IFREG:
     case S_IFDIR:
-        return is_read_only(descriptor) && remember(descriptor);
+        return is_file_apart(descriptor, &status);
     case S_IFCHR:
         return true;
     default:
@@ -74,7 +63,7 @@ static bool descriptors_are_apart(int control) {
     long folder = raw3(SYS_open, (long)"/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     long got = folder;
     bool apart = folder >= 0;
-    file_count = 0;
+    ew_held_files_forget();
     while (apart && (got = raw3(SYS_getdents64, folder, (long)entries, sizeof entries)) > 0)
         apart = are_apart(entries, got, (int[]){(int)folder, control});
     raw1(SYS_close, folder);
@@ -92,8 +81,8 @@ static bool has_children(void) {
 static bool shares;
 
 static void take_mapping(uintptr_t from, uintptr_t to, const char *access) {
-    (void)from, (void)to;
-    shares |= access[1] == 'w' && access[3] == 's';
+    if (access[1] == 'w' && access[3] == 's')
+        shares |= !(files_return && ew_held_mapping(from, to, access));
 }
 
 static bool shares_memory(void) {
@@ -103,7 +92,8 @@ static bool shares_memory(void) {
 
 // --- all of it
 
-const char *ew_copies_meet(int control) {
+const char *ew_copies_meet(int control, bool files) {
+    files_return = files;
     if (has_children())
         return "it has children";
     if (ew_mutexes_name_processes)
@@ -114,7 +104,6 @@ const char *ew_copies_meet(int control) {
 }
 
 void ew_copy_begins(void) {
-    for (uint32_t i = 0; i < file_count; i++)
-        raw3(SYS_lseek, files[i].descriptor, files[i].at, SEEK_SET);
+    ew_held_files_return();
     ew_pids_copied();
 }

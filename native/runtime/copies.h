@@ -4,9 +4,12 @@
 #ifndef EITHERWAY_COPIES_H
 #define EITHERWAY_COPIES_H
 
-// Why they would not be; NULL when they are. Where files are being read is remembered. `control` is
-// a descriptor of our own.
-const char *ew_copies_meet(int control);
+#include <stdbool.h>
+
+// Why they would not be; NULL when they are. Where files are being read and which locks are held is
+// remembered, and the locks are given up. `control` is a descriptor of our own; `files` that have
+// names are put back by whoever asks for copies, and so may be written.
+const char *ew_copies_meet(int control, bool files);
 // In a copy, which others may have come before: everything is as it was when that was asked.
 void ew_copy_begins(void);
 

@@ -26,7 +26,7 @@ static void take_line(const char *line,
         take(from, to, at + 1);
 }
 
-#define LINE 512 // of which only the beginning counts
+#define LINE (4096 + 128) // a path, and what comes before it
 
 bool ew_maps_each(void (*take)(uintptr_t from, uintptr_t to, const char *access)) {
     EW_LARGE static char text[4096], line[LINE];

@@ -45,6 +45,7 @@ static const struct {
     FIELD("branch-longest", tuning.branch.longest),
     FIELD("branch-pause", tuning.branch.pause),
     FIELD("branch-stop", tuning.branch.stop),
+    FIELD("branch-files", tuning.branch.files),
     FIELD("server", server),
     FIELD("threads", threads),
     FIELD("tied", tied),

@@ -366,7 +366,7 @@ static void begin_copy(void) {
 const struct ew_options *ew_serve_here(void) {
     if (control < 0)
         ew_bad_options("only a run that is served can stand still");
-    const char *why = ew_copies_meet(control);
+    const char *why = ew_copies_meet(control, options->tuning.branch.files);
     if (why)
         ew_cannot(why);
     stands = true;

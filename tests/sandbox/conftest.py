@@ -11,6 +11,8 @@ import pytest
 from tests.sandbox.harness import OTHER_USER, SOURCES, Place, compile_c
 
 import eitherway
+from eitherway.errors import Unavailable
+from eitherway.sandbox.box import Sandbox
 
 
 @pytest.fixture(scope="session")
@@ -75,3 +77,21 @@ def package(programs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The built programs in the place of the installed ones."""
     monkeypatch.setattr(eitherway, "__path__", [str(programs), *eitherway.__path__])
     return programs
+
+
+@pytest.fixture(scope="module")
+def fresh(programs: Path) -> Iterator[Place]:
+    """A directory of work that stays as it is, for this user."""
+    yield from make_place(programs, os.geteuid())
+
+
+@pytest.fixture(scope="module")
+def box(programs: Path) -> Iterator[Sandbox]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("eitherway.__path__", [str(programs)])
+        try:
+            made = Sandbox()
+        except Unavailable as refused:
+            pytest.skip(refused.message)
+    with made:
+        yield made

@@ -23,6 +23,7 @@ struct ew_branch {
     uint64_t longest;  // steps behind the two, until the run is ended; 0: as many as it takes
     uint64_t pause;    // a step before the cut at which it is asked too, as if it were left there
     uint64_t stop;     // where the run stands still and is copied for others; 0: nowhere
+    uint32_t files;    // 1: then, files that were written are put back by whoever asks for copies
 };
 
 // What some policies are told beside the seed; 0: nothing.

@@ -5,9 +5,10 @@ Near the pair this is the criterion of Narayanasamy et al. (2007): what both thr
 stored when each has come to its next synchronisation. At the end it is what stands in memory.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from eitherway.find.confirm import Traced, Tracer
@@ -25,7 +26,7 @@ _TO_END = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """What differs between the orders, by name; None: it could not be compared."""
+    """What differs between the orders, some of it by name; None: it could not be compared."""
 
     near: tuple[str, ...] | None
     end: tuple[str, ...] | None
@@ -60,12 +61,11 @@ class _Arm(NamedTuple):
     traced: Traced
     left: Left
 
-    def names(self, spots: Iterable[Spot]) -> list[str]:
+    def names(self, spots: Iterable[Spot]) -> Iterator[str]:
         """Of those that were stored here."""
         stored = self.left.stored
-        return [
-            _name(self.traced, event) for event in sorted({stored[s] for s in spots if s in stored})
-        ]
+        for event in sorted({stored[s] for s in spots if s in stored}):
+            yield _name(self.traced, event)
 
 
 def _near(flip: _Arm, control: _Arm) -> tuple[str, ...] | None:
@@ -76,8 +76,8 @@ def _near(flip: _Arm, control: _Arm) -> tuple[str, ...] | None:
     pairs = ((one.first, other.first), (one.second, other.second))
     seen = [access for mine, theirs in pairs for access in _apart(mine, theirs)]
     spots = differing(one.near, other.near)
-    names = [_named_at(flip.traced, access[1]) for access in seen]
-    return _few([*flip.names(spots), *control.names(spots), *names])
+    names = (_named_at(flip.traced, access[1]) for access in seen)
+    return _few(chain(flip.names(spots), control.names(spots), names))
 
 
 def _apart(one: Region | None, other: Region | None) -> list[tuple[int, int, int, int]]:
@@ -94,7 +94,7 @@ def _end(flip: _Arm, control: _Arm) -> tuple[str, ...] | None:
     if flip.left.end is None or control.left.end is None:
         return None
     spots = differing(flip.left.end, control.left.end)
-    return _few([*flip.names(spots), *control.names(spots)])
+    return _few(chain(flip.names(spots), control.names(spots)))
 
 
 def _named_at(traced: Traced, address: int) -> str:
@@ -112,7 +112,13 @@ def _name(traced: Traced, event: int) -> str:
 
 
 def _few(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))
+    """One more than are told: to find a name takes longer than a branch."""
+    few: dict[str, None] = {}
+    for name in names:
+        few[name] = None
+        if len(few) > NAMED:
+            break
+    return tuple(few)
 
 
 def told(states: States | None) -> tuple[str, ...]:
@@ -139,6 +145,5 @@ def _end_words(names: tuple[str, ...] | None) -> str:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    more = len(names) - NAMED
-    rest = f" and {more} more" if more > 0 else ""
+    rest = " and more" if len(names) > NAMED else ""
     return f"{', '.join(names[:NAMED])}{rest}."

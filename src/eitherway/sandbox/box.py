@@ -14,6 +14,7 @@ from eitherway.installed import native
 from eitherway.sandbox.changes import Change, changes
 from eitherway.sandbox.contents import SHORT, contents
 from eitherway.sandbox.isolation import ALL, Isolation, Kind, Limits, Report, parse
+from eitherway.sandbox.kept import Kept
 from eitherway.sandbox.layers import Layer, Layers, What
 from eitherway.sandbox.processes import children, has_ended
 
@@ -150,6 +151,21 @@ class Sandbox(Closing):
         Up to `short` bytes of text are told as they are.
         """
         return contents(self._layers, self.changes(), short) if self._layers else {}
+
+    @property
+    def keeps(self) -> bool:
+        """Whether what is written can be kept at all: it is apart from what is outside."""
+        return self._layers is not None
+
+    def keep(self, process: int) -> Kept | None:
+        """What is written now, to be put back later; None: that cannot be done.
+
+        It can as long as the process lives, which is one inside by its number outside.
+        """
+        try:
+            return Kept(self._layers, f"/proc/{process}/root") if self._layers else None
+        except OSError:
+            return None
 
     def reset(self) -> None:
         """End every process inside and start anew, with nothing written."""

@@ -16,8 +16,8 @@ from enum import StrEnum
 from eitherway.sandbox.layers import Layer, Layers, What
 
 _BLOCK = 1 << 20
-_OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
-_REDIRECT = ("trusted.overlay.redirect", "user.overlay.redirect")
+OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
+REDIRECT = ("trusted.overlay.redirect", "user.overlay.redirect")
 
 
 class How(StrEnum):
@@ -178,9 +178,9 @@ def _is_whiteout(info: os.stat_result) -> bool:
 
 def _origin(descriptor: int, below: str | None, top: str) -> str | None:
     """The directory outside that shows through one in an upper layer."""
-    if not below or _attribute(descriptor, _OPAQUE) == b"y":
+    if not below or _attribute(descriptor, OPAQUE) == b"y":
         return None
-    redirect = _attribute(descriptor, _REDIRECT)
+    redirect = _attribute(descriptor, REDIRECT)
     if redirect is None:
         return below
     moved = os.fsdecode(redirect)

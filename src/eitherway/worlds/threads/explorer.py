@@ -31,6 +31,7 @@ _PART = 0.25  # seconds
 _AT_LEISURE = Plan()
 _LONGER = 50  # times what a run may take, a replay may
 WORTH = 20_000  # steps: what is shorter is done again sooner than it is kept
+_LUCK = 2  # more often than not, what a copy has written must be possible to put back
 _PILE = 6  # runs that stand still, at most: each holds memory
 _STOPPED = {
     Ended.TIMEOUT: Stopped.FOR_ITSELF,
@@ -60,6 +61,9 @@ class Explorer(Closing):
         self._spent = 0.0
         self._followed: tuple[Ran, Places] | None = None  # the run that branches were made of last
         self._apart = True  # its copies are, as far as is known
+        self._soiled = False  # copies may have written
+        self._lost = False  # one that stood: then as few as possible do
+        self._luck = _LUCK
         self._server = self._start()
 
     def run(
@@ -80,6 +84,7 @@ class Explorer(Closing):
         `again`: it is known to have ended, and is waited for beyond the time of all. An interrupt
         that came meanwhile was for us: what the run did then is nothing that the program does.
         """
+        self._begin_afresh()
         plan = _replayed(self._plan) if is_replay(replay, scheduler) else self._plan
         if scheduler in LEAVING:
             plan = dataclasses.replace(plan, driver=None)
@@ -123,16 +128,26 @@ class Explorer(Closing):
                 detect=True,
                 kept_from=kept_from,
             )
-        return self._finished(self._server.copy(replay, guidance, seed, plan), leaves=True)
+        return self._over(self._server.copy(replay, guidance, seed, plan), leaves=True)
 
     def _finished(self, ran: Ran, *, leaves: bool) -> Ran:
+        ran = self._over(ran, leaves=leaves)
+        self._clean()
+        return ran
+
+    def _over(self, ran: Ran, *, leaves: bool) -> Ran:
         if ran.course.interrupt:
             signal.raise_signal(ran.course.interrupt)
         if leaves and self._box.dirty():
-            ran = dataclasses.replace(ran, files=self._box.contents())
-        if self._clean() and leaves:
-            self._apart = False
+            return dataclasses.replace(ran, files=self._box.contents())
         return ran
+
+    def _begin_afresh(self) -> None:
+        """Before a whole run: nothing is left of what copies wrote."""
+        if self._soiled:
+            self._fall(-1)
+            self._clean()
+            self._soiled = False
 
     def _stands(self, ran: Ran, guidance: Guidance, cut: int) -> bool:
         """Whether the run stands at the step, or before it but near."""
@@ -143,9 +158,11 @@ class Explorer(Closing):
         ):
             self._fall(-1)
             self._followed = ran, guidance.places
-            self._apart = True
+            self._apart, self._lost, self._luck = True, False, _LUCK
         self._fall(cut)
-        if not self.standing and (half := _decided_before(ran, cut // 2)) > WORTH:
+        self._put_back()
+        half = _decided_before(ran, cut // 2)
+        if not self.standing and not self._lost and half > WORTH:
             self._stand(ran, guidance, half)  # for a race that comes earlier
         if cut - self._step() > WORTH:
             self._stand(ran, guidance, cut)
@@ -155,11 +172,26 @@ class Explorer(Closing):
         """Until it was seen that copies would meet: then none stands."""
         if len(self._server.standing) == _PILE:
             self._server.fall()
+            self._put_back()
+        if not self.standing:
+            self._begin_afresh()
         if self._apart:
-            stands = self._server.stand(ran, guidance, step, _replayed(self._plan))
-            self._apart = stands and not self._box.dirty()
+            self._soiled = True
+            self._apart = self._server.stand(ran, guidance, step, _replayed(self._plan))
         if not self._apart:
             self._fall(-1)
+
+    def _put_back(self) -> None:
+        """What copies share with the run that stands; where that cannot be, none stands."""
+        if not self.standing:
+            return
+        if not self._box.strays() and self._server.put_back():
+            self._luck += 1
+            return
+        self._lost = True
+        self._luck -= 1
+        self._apart = self._luck > 0
+        self._begin_afresh()
 
     def _step(self) -> int:
         """Where the run stands."""
@@ -224,6 +256,7 @@ class Explorer(Closing):
     def _part(
         self, seeds: range, scheduler: str, guidance: Guidance, *, detect: bool
     ) -> Iterator[Surveyed]:
+        self._begin_afresh()
         done = self._server.survey(seeds, scheduler, self._plan, guidance=guidance, detect=detect)
         self._writes = self._clean()
         if len(seeds) == 1 or not self._writes:

@@ -33,12 +33,14 @@ from eitherway.recording.layout import (
     MessageType,
 )
 from eitherway.sandbox.box import Sandbox
+from eitherway.sandbox.kept import Kept
 from eitherway.sandbox.processes import children, first_to_go, kept_waiting
 from eitherway.worlds.threads.captured import Capture, Captured
 from eitherway.worlds.threads.course import Conductor, Course, Ended, Known, Plan, takes
 from eitherway.worlds.threads.family import Found
 from eitherway.worlds.threads.guide import UNGUIDED, Guidance, Shown
 from eitherway.worlds.threads.launch import Launch, options_text
+from eitherway.worlds.threads.open_files import mapped_privately, open_to_write
 from eitherway.worlds.threads.policies import BRANCH
 from eitherway.worlds.threads.run import (
     Memories,
@@ -92,9 +94,17 @@ class Surveyed(NamedTuple):
 class Standing:
     """A run that stands still, and what its copies find as it left it."""
 
-    def __init__(self, step: int, memories: Memories, outputs: Sequence[int], given: int) -> None:
-        """It has just come there; `given` is its standard input."""
+    def __init__(
+        self,
+        step: int,
+        memories: Memories,
+        outputs: Sequence[int],
+        given: int,
+        files: Kept | None,
+    ) -> None:
+        """It has just come there; `given` is its standard input, `files` what it has written."""
         self.step = step
+        self._files = files
         self.spent = 0.0  # seconds of the processor, by its copies
         self._memories = memories
         self._outputs = outputs
@@ -103,13 +113,16 @@ class Standing:
         self._sizes = [os.fstat(descriptor).st_size for descriptor in outputs]
         self._at = _position(given)
 
-    def put_back(self) -> None:
-        """Before each copy. What was written is longer by now, never shorter."""
+    def put_back(self) -> bool:
+        """Before each copy; False: files cannot be. Output is longer by now, never shorter."""
+        if self._files and not self._files.put_back():
+            return False
         self._memories.put_back(self._kept)
         for descriptor, size in zip(self._outputs, self._sizes, strict=True):
             os.ftruncate(descriptor, size)
         if self._at is not None:
             os.lseek(self._input, self._at, os.SEEK_SET)
+        return True
 
 
 def _position(descriptor: int) -> int | None:
@@ -224,13 +237,20 @@ class Server(Closing):
         """From the first to the last, which is at work."""
         return self._standing
 
+    def put_back(self) -> bool:
+        """What the copies of the last one share with it; False: that cannot be done."""
+        return self._standing[-1].put_back()
+
     def stand(self, replay: Ran, guidance: Guidance, step: int, plan: Plan) -> bool:
-        """Do a run again up to a step, from where the last one stands; False: it cannot be left."""
-        stop = {"branch-stop": step, "branch-cut": step}
+        """Do a run again up to a step, from where the last one stands; False: it cannot be left.
+
+        If one stands, all is as it left it.
+        """
+        keeps = self._box is not None and self._box.keeps
+        stop = {"branch-stop": step, "branch-cut": step, "branch-files": int(keeps)}
         told = dataclasses.replace(guidance, tuning=stop)
         options = options_text(options_of(0, BRANCH, replay, told, detect=True))
         if self._standing:
-            self._standing[-1].put_back()
             self._send_run(options, [])
             course = self._conduct(plan, replay=True)
         else:
@@ -241,15 +261,21 @@ class Server(Closing):
         if self._arrived[0].type == MessageType.HELLO:
             self._receive(MessageType.HELLO, CONTROL_HELLO.size)
             if course.ended is Ended.ITSELF:
-                here = (self._memories, self._outputs, self._input)
-                self._standing.append(Standing(step, *here))
-                return True
+                return self._stands(step, keeps=keeps)
         self._ended()
         return False
 
+    def _stands(self, step: int, *, keeps: bool) -> bool:
+        """One more does, unless it has written what cannot be put back."""
+        files = self._box.keep(self.number) if self._box and keeps else None
+        stays = not keeps or (files is not None and _holds_all(files, self.process))
+        self._standing.append(Standing(step, self._memories, self._outputs, self._input, files))
+        if not stays:
+            self.fall()
+        return stays
+
     def copy(self, replay: Ran, guidance: Guidance, seed: int, plan: Plan) -> Ran:
-        """A branch of the run that stands, at its step or later."""
-        self._standing[-1].put_back()
+        """A branch of the run that stands, at its step or later, where all is as it left it."""
         options = options_of(seed, BRANCH, replay, guidance, detect=True)
         self._send_run(options_text(options), [])
         return self._over(self._conduct(plan, replay=False), plan)
@@ -404,6 +430,15 @@ class Server(Closing):
         self._process.kill()
         self._process.wait()
         self._stack.close()
+
+
+def _holds_all(files: Kept, process: int) -> bool:
+    """Whether these are all that the process can write; what it maps stays itself."""
+    try:
+        files.pin(mapped_privately(process))
+        return all(map(files.has_file, open_to_write(process)))
+    except OSError:
+        return False  # it is not to be looked at
 
 
 def _gone() -> Unavailable:
