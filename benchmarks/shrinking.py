@@ -69,15 +69,15 @@ def row(name: str, explorer: Explorer, ran: Ran) -> Row:
     since = perf_counter()
     explainer = Explainer(explorer, fixed=True, tell=lambda _: None)
     short = explainer.shorten(ran, SECONDS)
-    cause, pairs = explainer.cause(short, SECONDS)
+    sought = explainer.cause(short, SECONDS)
     return Row(
         name,
         _failure(short.outcome),
         switches(ran.schedule),
         switches(short.ran.schedule),
         short.runs,
-        cause is not None,
-        pairs,
+        sought.cause is not None,
+        sought.pairs,
         perf_counter() - since,
     )
 

@@ -46,7 +46,7 @@ def explained(name: str, folder: Path) -> tuple[Short, Cause, Outcome, Outcome]:
     """The short run, the cause, and what the failing and the other order do, each run anew."""
     with explaining(name, folder) as (explainer, ran):
         short = explainer.shorten(ran, SECONDS)
-        cause, _ = explainer.cause(short, SECONDS)
+        cause = explainer.cause(short, SECONDS).cause
         assert cause is not None
         orders = [outcome_of(explainer.recorded(cause)), outcome_of(explainer.turned_round(cause))]
         fails, other = orders if cause.fails else orders[::-1]
@@ -78,5 +78,14 @@ def test_both_orders_of_the_pair_were_run(
 
 def test_where_every_schedule_fails_no_order_is_to_blame(tmp_path: Path) -> None:
     with explaining("mutex_relock", tmp_path) as (explainer, ran):
-        cause, _ = explainer.cause(explainer.shorten(ran, SECONDS), SECONDS)
-    assert cause is None
+        sought = explainer.cause(explainer.shorten(ran, SECONDS), SECONDS)
+    assert sought.cause is None
+    assert not sought.avoided
+    assert sought.runs >= 16
+
+
+def test_where_two_things_have_to_come_together_some_schedule_ends_well(tmp_path: Path) -> None:
+    with explaining("signal_lock", tmp_path) as (explainer, ran):
+        sought = explainer.cause(explainer.shorten(ran, SECONDS), SECONDS)
+    assert sought.cause is None
+    assert sought.avoided

@@ -47,5 +47,6 @@ def test_an_operation_inside_a_library_is_told_by_the_line_that_called_it() -> N
 def test_how_short_it_became() -> None:
     assert shortest(9, 3, 14, whole=True).startswith("Of 9 switches between threads, 3 are enough")
     assert "no more time" in shortest(900, 30, 1, whole=False)
-    assert shortest(1, 1, 1, whole=True).startswith("All 1 switch")
+    assert shortest(1, 1, 1, whole=True).startswith("The one switch between threads is needed: 1")
+    assert shortest(2, 2, 1, whole=True).startswith("All 2 switches between threads are needed")
     assert undecided(0) != undecided(2)

@@ -55,10 +55,8 @@ def test_output_that_says_nothing_is_no_difference(consequences: str, tmp_path: 
 
 def test_what_is_wrong_in_both_orders_is_not_the_pairs(consequences: str, tmp_path: Path) -> None:
     (finding,) = judged(consequences, "redundant", Specification(expected=b"7\n"), tmp_path)
-    assert (finding.klass, finding.reason) == (
-        Class.INCONCLUSIVE,
-        "the program fails in the same way in both orders",
-    )
+    assert finding.klass is Class.INCONCLUSIVE
+    assert finding.reason.startswith("the program fails in the same way in both orders: it is not")
 
 
 def test_more_output_than_is_kept_cannot_be_checked() -> None:

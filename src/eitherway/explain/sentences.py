@@ -16,7 +16,8 @@ def shortest(before: int, after: int, runs: int, *, whole: bool) -> str:
     """How much of the schedule is needed."""
     tried = f"{counted(runs, 'shorter run')} {'was' if runs == 1 else 'were'} tried"
     if after == before:
-        return f"All {counted(after, 'switch')} between threads are needed: {tried}."
+        every = "The one switch" if after == 1 else f"All {after:,} switches"
+        return f"{every} between threads {'is' if after == 1 else 'are'} needed: {tried}."
     least = "no single turn of a thread can be left out" if whole else "there was no more time"
     return (
         f"Of {counted(before, 'switch')} between threads, {after:,} are enough for this: "
@@ -51,6 +52,15 @@ def undecided(pairs: int) -> str:
     return (
         f"Of {counted(pairs, 'pair')} of operations that met, none decides alone: turned round, "
         "each still leads there or cannot come otherwise."
+    )
+
+
+def unavoidable(runs: int) -> str:
+    """Nothing else was seen than that it fails."""
+    return (
+        f"It goes wrong whatever the order: none of {counted(runs, 'other run')}, each with "
+        "another schedule, ended well. So nothing says that a race is to blame: look for it in "
+        "what the program does in every order."
     )
 
 

@@ -76,6 +76,11 @@ class Endings:
         meant = min(codes, key=lambda e: (e.code != 0, -self.count[e], e.code), default=None)
         return sorted(ending for ending in self.count if ending != meant)
 
+    @property
+    def all_fail(self) -> bool:
+        """Whether no run so far ended as one may."""
+        return len(self.failures()) == len(self.count)
+
     def told(self) -> str:
         """All of them with their counts, the most frequent first."""
         return ", ".join(

@@ -67,6 +67,16 @@ class Cause:
     fails: bool  # that one does; else it goes well, and fails when the two are turned round
 
 
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What came of looking for a cause."""
+
+    cause: Cause | None  # None: no single pair decides
+    pairs: int  # that were tried
+    avoided: bool  # some run did nothing wrong
+    runs: int  # others, each with another schedule, all of which failed when it was not avoided
+
+
 class Explainer:
     """Explains runs of one program."""
 
@@ -105,8 +115,8 @@ class Explainer:
         outcome = outcome_of(trials.best)
         return Short(trials.best, outcome, trials.count, trials.in_time(), trials.well)
 
-    def cause(self, short: Short, seconds: float) -> tuple[Cause | None, int]:
-        """The pair whose order decides, or None where no single pair does; how many were tried.
+    def cause(self, short: Short, seconds: float) -> Sought:
+        """The pair whose order decides.
 
         Looked for in the run itself, and then in one that goes well: what never came in the first,
         because it crashed or hung, came in that one.
@@ -116,22 +126,28 @@ class Explainer:
             raise Unavailable(
                 "addresses are other ones in every run on this machine: eitherway doctor"
             )
-        tried = 0
-        for ran in filter(None, (short.ran, short.well or self._going_well())):
-            found, more = self._cause_in(ran, short, until)
-            tried += more
-            if found is not None:
-                return found, tried
-        return None, tried
+        found, tried = self._cause_in(short.ran, short, until)
+        if found is not None:
+            return Sought(found, tried, avoided=True, runs=short.runs)
+        well, fail = (short.well, 0) if short.well else self._going_well()
+        if well is not None:
+            found, more = self._cause_in(well, short, until)
+            return Sought(found, tried + more, avoided=True, runs=short.runs)
+        return Sought(None, tried, avoided=fail < _SEEDS, runs=short.runs + fail)
 
-    def _going_well(self) -> Ran | None:
-        """Some other run that does nothing wrong."""
+    def _going_well(self) -> tuple[Ran | None, int]:
+        """Some other run that does nothing wrong; else how many others fail.
+
+        One that had to be stopped does neither.
+        """
+        fail = 0
         for seed in range(_SEEDS):
             ran = self._explorer.run(seed=seed, detect=True)
             outcome = outcome_of(ran)
             if outcome.ending is Ending.EXIT and not outcome.fails and not why_not(ran):
-                return ran
-        return None
+                return ran, fail
+            fail += outcome.fails
+        return None, fail
 
     def _cause_in(self, ran: Ran, short: Short, until: float) -> tuple[Cause | None, int]:
         traced = self._tracer.accesses(ran)

@@ -92,12 +92,14 @@ def explained(
         orders=(),
     )
     try:
-        cause, tried = explainer.cause(short, seconds)
+        sought = explainer.cause(short, seconds)
     except Unavailable as problem:
         return _and(shown, f"Which pair decides is not known: {problem.message}.")
-    if cause is None:
-        return _and(shown, sentences.undecided(tried))
-    return _with_cause(shown, short, cause, explainer, keep)
+    if sought.cause is not None:
+        return _with_cause(shown, short, sought.cause, explainer, keep)
+    if not sought.avoided:
+        return _and(shown, sentences.unavoidable(sought.runs))
+    return _and(shown, sentences.undecided(sought.pairs))
 
 
 def _and(finding: Finding, more: str) -> Finding:

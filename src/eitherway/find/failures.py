@@ -76,9 +76,16 @@ _OF_A_DEADLOCK = (Kind.DEADLOCK, Kind.LOST_WAKEUP)
 def consequence(ending: Ending, endings: Endings) -> str:
     """How often it was so, of the schedules so far."""
     total, count = sum(endings.count.values()), endings.count[ending]
-    often = "in every one of" if count == total else f"in {count:,} of"
-    return f"{_WORDS[ending.how]}{_code(ending)} {often} {total:,} schedules."
+    words = f"{_WORDS[ending.how]}{_code(ending)}"
+    if total == 1:
+        return f"{words} in the one schedule that was run."
+    if count == total:
+        return f"{words} in every one of {total:,} schedules: {_WHATEVER}."
+    often = f"{words} in {count:,} of {total:,} schedules"
+    return f"{often}; none of them ends well." if endings.all_fail else f"{often}."
 
+
+_WHATEVER = "no order that was tried avoids it, so it is not known to be the doing of a race"
 
 _WORDS = {
     How.EXIT: "The program ends with ",

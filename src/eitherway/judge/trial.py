@@ -142,7 +142,10 @@ _NOT_FORCED = {
     Forced.UNKNOWN: "what the second thread waits for may come from outside only when the first "
     "has told it more",
 }
-_ALIKE = "the program fails in the same way in both orders"
+_ALIKE = (
+    "the program fails in the same way in both orders: it is not the order of these two that makes "
+    "it fail"
+)
 _OTHERWISE = "what the program does differs with the recorded order of the two as well"
 
 
