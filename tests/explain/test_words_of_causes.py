@@ -30,7 +30,7 @@ def test_who_comes_before_whom() -> None:
     )
     free = FoundOperation("main thread", "free", "heap block of 8 bytes")
     assert order(write, free) == (
-        "the write of size 4 (3) of global 'x' by thread T1 at b.c:7 comes before the free of heap "
+        "the write of size 4 (3) to global 'x' by thread T1 at b.c:7 comes before the free of heap "
         "block of 8 bytes by main thread"
     )
 
@@ -46,6 +46,7 @@ def test_an_operation_inside_a_library_is_told_by_the_line_that_called_it() -> N
 
 def test_how_short_it_became() -> None:
     assert shortest(9, 3, 14, whole=True).startswith("Of 9 switches between threads, 3 are enough")
+    assert shortest(9, 1, 14, whole=True).startswith("Of 9 switches between threads, 1 is enough")
     assert "no more time" in shortest(900, 30, 1, whole=False)
     assert shortest(1, 1, 1, whole=True).startswith("The one switch between threads is needed: 1")
     assert shortest(2, 2, 1, whole=True).startswith("All 2 switches between threads are needed")

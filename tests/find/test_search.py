@@ -11,7 +11,7 @@ from tests.corpus.checked import checked
 from eitherway.errors import UsageError
 from eitherway.find import confirm
 from eitherway.find.confirm import Tracer
-from eitherway.find.endings import How
+from eitherway.find.endings import Ending, How
 from eitherway.find.progress import Budget, Progress
 from eitherway.find.search import Search
 from eitherway.find.space import Space
@@ -19,6 +19,7 @@ from eitherway.model.finding import Finding
 from eitherway.model.words import Kind
 from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
+from eitherway.report.words import title
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads import ready
 from eitherway.worlds.threads.build import build
@@ -112,8 +113,21 @@ def test_the_evidence_of_a_finding_replays(find: Find) -> None:
 
 def test_a_deadlock_is_told_whether_it_happened_or_not(find: Find) -> None:
     progress = find("deadlock")
-    assert told(progress) == {(Kind.DEADLOCK, "a")}
+    finding = only(progress)
+    assert finding.kind is Kind.DEADLOCK
+    assert {side.variable for side in finding.operations} == {"a", "b"}
     assert "deadlock" in progress.endings.told()
+
+
+def test_of_a_deadlock_that_happened_the_run_is_kept_in_which_it_did(find: Find) -> None:
+    """Though a run that went well had shown before that it can happen."""
+    progress = find("deadlock")
+    finding = only(progress)
+    count = progress.endings.count[Ending(How.DEADLOCK)]
+    assert finding.consequence.startswith(f"No thread of the program can go on in {count} of ")
+    with Recording.open(finding.evidence) as recording:
+        assert b"deadlock" in load(recording).ran.err.beginning
+    assert title(finding) == "deadlock"
 
 
 @pytest.mark.parametrize(
@@ -284,7 +298,7 @@ def test_what_all_schedules_show_is_told_with_its_evidence(find: Find) -> None:
 
 def test_a_deadlock_of_all_schedules_is_one(find: Find) -> None:
     progress = find("deadlock", mix=depth_first(), schedules=ALL)
-    assert told(progress) == {(Kind.DEADLOCK, "a")}
+    assert only(progress).kind is Kind.DEADLOCK
     assert {ending.how for ending in progress.endings.count} == {How.EXIT, How.DEADLOCK}
     assert {ending.code for ending in progress.endings.count} == {0}
 

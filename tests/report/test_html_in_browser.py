@@ -11,7 +11,7 @@ from benchmarks import browser as browsers
 from benchmarks.browser import Browser
 from tests.report.report_samples import HOSTILE, hostile, race, summary_of
 
-from eitherway.model.finding import Finding, Source, Summary
+from eitherway.model.finding import Finding, Ordered, Source, Summary
 from eitherway.model.history import Moment
 from eitherway.model.words import Class, Kind, OpKind
 from eitherway.report.html import HtmlReport
@@ -66,6 +66,28 @@ def test_a_race_is_drawn(browser: Browser, tmp_path: Path) -> None:
     link = browser.run("document.querySelector('.frame a').href")
     assert link == "vscode://file/src/bank/bank.c:12:5"
     assert text_of(browser, ".proof li:last-child") == "So B can come first."
+
+
+def marked(browser: Browser) -> list[str]:
+    script = "[...document.querySelectorAll('.order .hit')].map(one => one.textContent)"
+    return list(browser.run(script))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "hits"),
+    [
+        (("a\nb\x1b\nc", "a\nc"), ["b\\x1b"]),
+        (("a\nthink\nact", "a\nact\nthink"), ["think", "act", "act", "think"]),
+        (("a\nb", "a\nb"), []),
+    ],
+)
+def test_the_lines_that_differ_are_marked(
+    browser: Browser, tmp_path: Path, outputs: tuple[str, str], hits: list[str]
+) -> None:
+    """Each line is one; where both orders write the same lines, those in another place."""
+    orders = tuple(Ordered("first", "ends", output) for output in outputs)
+    shown(browser, tmp_path / "page.html", [replace(race(), orders=orders)])
+    assert marked(browser) == hits
 
 
 def test_who_wants_a_lock_is_drawn_to_who_has_it(browser: Browser, tmp_path: Path) -> None:

@@ -20,9 +20,13 @@ def shortest(before: int, after: int, runs: int, *, whole: bool) -> str:
         return f"{every} between threads {'is' if after == 1 else 'are'} needed: {tried}."
     least = "no single turn of a thread can be left out" if whole else "there was no more time"
     return (
-        f"Of {counted(before, 'switch')} between threads, {after:,} are enough for this: "
+        f"Of {counted(before, 'switch')} between threads, {_enough(after)} enough for this: "
         f"{tried}, and {least}."
     )
+
+
+def _enough(count: int) -> str:
+    return f"{count:,} {'is' if count == 1 else 'are'}"
 
 
 def order(first: FoundOperation, second: FoundOperation) -> str:
@@ -33,16 +37,19 @@ def order(first: FoundOperation, second: FoundOperation) -> str:
 def _of(operation: FoundOperation) -> str:
     """With what it is done to, and the value."""
     value = f" ({operation.value})" if operation.value else ""
-    touched = f" of {operation.touched}" if operation.touched else ""
+    word = "to" if operation.op.removeprefix("atomic ").startswith("write") else "of"
+    touched = f" {word} {operation.touched}" if operation.touched else ""
     return f"{operation.op}{value}{touched}{side(operation).removeprefix(operation.op)}"
 
 
-def decided(shown: int, tried: int) -> str:
-    """That the order of the two decides, and how that is known."""
-    return (
+def decided(shown: int, tried: int, *, drawn: bool) -> str:
+    """That the order of the two decides, and how that is known; `drawn`: the order that fails."""
+    history = "" if drawn else " The history that is drawn is that of the order that goes well."
+    decides = (
         "One pair of operations decides: both of its orders were run, from the same moment on and "
         f"alike but for these two, and it is so in {shown} of {tried} ways to go on from there."
     )
+    return f"{decides}{history}"
 
 
 def undecided(pairs: int) -> str:

@@ -70,6 +70,11 @@ def explain_all(
 
 
 _EACH = 5.0  # seconds to shorten one
+_POSSIBLE = (Kind.DEADLOCK, Kind.LOST_WAKEUP)  # told of runs that end well, too
+_ONLY_POSSIBLE = (
+    "The recorded run ends well: it only shows that this can happen. No schedule is known yet that "
+    "comes to it; eitherway check --seconds 60 may find one."
+)
 
 
 def _keep(recorded: Recorded, store: Store, ran: Ran) -> Path:
@@ -80,6 +85,8 @@ def explained(
     finding: Finding, ran: Ran, explainer: Explainer, keep: Keep, seconds: float
 ) -> Finding:
     """The finding with why it is so. Raises Unavailable when the run does not come again."""
+    if finding.kind in _POSSIBLE and not explainer.fails(ran):
+        return replace(finding, reason=_ONLY_POSSIBLE)
     short = explainer.shorten(ran, seconds)
     before, after = switches(ran.schedule), switches(short.ran.schedule)
     told = sentences.shortest(before, after, short.runs, whole=short.whole)
@@ -119,7 +126,7 @@ def _with_cause(
         well = explainer.recorded(cause)
         orders = orders_of(pair, Kept(well, outcome_of(well), keep(well)), other)[::-1]
     return replace(
-        _and(finding, sentences.decided(critical.shown, critical.tried)),
+        _and(finding, sentences.decided(critical.shown, critical.tried, drawn=cause.fails)),
         klass=Class.SPEC_VIOLATED if short.outcome.fails else Class.OUTPUT_DIFFERS,
         confidence=replace(
             finding.confidence, paths=1, schedules=critical.shown, arms=(Arm.FLIP, Arm.CONTROL)
@@ -129,13 +136,20 @@ def _with_cause(
     )
 
 
+def _open(history: History) -> History:
+    """Whoever reads what the other wrote comes after it by chance: both orders were run."""
+    pair = {number for number, moment in enumerate(history.moments) if moment.side}
+    edges = (replace(e, chance=e.chance or {e.before, e.after} == pair) for e in history.edges)
+    return replace(history, edges=tuple(edges))
+
+
 def _history(
     finding: Finding, pair: tuple[FoundOperation, FoundOperation], cause: Cause
 ) -> History:
     """Around the two; they are sides of the finding only where it is about them."""
     met = cause.critical.pair
-    drawn = history_of(
-        cause.traced.trace, (met.first, met.second), Descriptions(cause.traced.events)
+    drawn = _open(
+        history_of(cause.traced.trace, (met.first, met.second), Descriptions(cause.traced.events))
     )
     own = [(op.op, own_frame(op.stack)) for op in finding.operations]
     sides = [

@@ -25,13 +25,21 @@ _KINDS = {How.DEADLOCK: Kind.DEADLOCK, How.CIRCLE: Kind.HANG, How.HANG: Kind.HAN
 
 def failure_of(ending: Ending, ran: Ran, endings: Endings, tracer: Tracer) -> Iterator[Finding]:
     """What one way to end badly shows."""
+    sides = operations_of(ending, ran, tracer)
     if ending.how is How.DEADLOCK:
         known = [f for f in tracer.order(ran).findings if f.kind in _OF_A_DEADLOCK]
+        words = consequence(ending, endings)
+        yield from (replace(f, consequence=words) if _is_shown(f, sides) else f for f in known)
         if known:
-            yield from known
             return
-    sides = operations_of(ending, ran, tracer)
     yield replace(_finding(ending, endings, sides), explanation=_explained(ending, ran))
+
+
+def _is_shown(finding: Finding, stuck: tuple[FoundOperation, ...]) -> bool:
+    """Whether all that wait in it for ever do so in this run; others could have, in another one."""
+    there = {(side.actor, own_frame(side.stack)) for side in stuck}
+    waits = finding.operations[1::2] if finding.kind is Kind.DEADLOCK else finding.operations[-1:]
+    return all((side.actor, own_frame(side.stack)) in there for side in waits)
 
 
 def unexamined(ending: Ending, endings: Endings, program: str) -> Finding:

@@ -20,8 +20,9 @@ from eitherway.find.reasons import reason_of
 from eitherway.find.specification import ANYTHING, Specification
 from eitherway.find.states import states_of
 from eitherway.find.states import told as told_states
+from eitherway.findings.sentences import UNDECIDED
 from eitherway.judge.experiment import CONTINUATIONS, Verdict, judge_among, worst
-from eitherway.judge.sentences import consequence
+from eitherway.judge.sentences import consequence, why_single
 from eitherway.model.finding import Confidence, Finding
 from eitherway.model.outcome import Outcome
 from eitherway.model.words import Arm, Class, Kind
@@ -42,6 +43,17 @@ class Shown:
 
     instance: Instance
     verdict: Verdict
+
+
+def _single(finding: Finding, verdict: Verdict, instance: Instance) -> tuple[str, ...]:
+    """Not by what orders two threads, but it is decided."""
+    proof = [line for line in finding.explanation if not line.startswith(UNDECIDED)]
+    why = why_single(verdict, instance.sides)
+    return (
+        *proof,
+        "So nothing that is meant to order threads decides it. But while A was held back, in "
+        f"{len(verdict.trials)} ways, B did not come: {why}.",
+    )
 
 
 class Judge(Closing):
@@ -143,8 +155,7 @@ class Judge(Closing):
             confidence=confidence,
         )
         if verdict.klass is Class.SINGLE_ORDERING:
-            held = f"But while A was held back, in {len(verdict.trials)} ways, B did not come: "
-            return replace(told, explanation=(*finding.explanation, f"{held}{verdict.reason}."))
+            return replace(told, explanation=_single(finding, verdict, best.instance))
         if not any(trial.flipped for trial in best.verdict.trials):
             return told
         told = self._with_states(told, best, branches)

@@ -351,6 +351,9 @@ class Search(Closing):
 
     def _tell_failure(self, ending: Ending, ran: Ran) -> None:
         found = tuple(failure_of(ending, ran, self.progress.endings, self._tracer))
+        for finding in found:
+            if finding.consequence:  # what could happen has happened: this run shows it better
+                self.progress.findings.pop(finding.id, None)
         self._keep(found, ran, self.progress.endings.first[ending])
         self._failures.update({finding.id: ending for finding in found if finding.consequence})
 

@@ -66,6 +66,9 @@ def _where(place: Frame) -> str:
     return f" at {at}" if at else ""
 
 
+UNDECIDED = "So the program does not decide it"
+
+
 def _pair(named: dict[str, Side], pattern: str) -> Sentences:
     if len(named) != 2:
         return ()
@@ -79,7 +82,7 @@ def _pair(named: dict[str, Side], pattern: str) -> Sentences:
         f"leads from {a} to {b} or from {b} to {a}, because nothing else orders two actors.",
         f"However, no such chain exists in this run ({a} {_holding(one)}, {b} {_holding(other)}): "
         f"a contradiction.",
-        f"So the program does not decide it: {_came(pattern, a, b)}",
+        f"{UNDECIDED}: {_came(pattern, a, b)}",
     )
 
 

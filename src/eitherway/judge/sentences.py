@@ -38,8 +38,14 @@ def consequence(
     if verdict.klass is Class.K_WITNESS_HARMLESS:
         return f"{orders.other}, {_nothing(verdict, orders.instead)}."
     if verdict.klass is Class.SINGLE_ORDERING:
-        return f"The {second} did not come before the {first}: {verdict.reason}."
+        return f"The {second} did not come before the {first}: {why_single(verdict, operations)}."
     return f"What both orders do could not be told: {verdict.reason}."
+
+
+def why_single(verdict: Verdict, operations: tuple[FoundOperation, ...]) -> str:
+    """The reason with the actors' names."""
+    first, second = (operation.actor for operation in operations[:2])
+    return verdict.reason.replace("the second thread", second).replace("the first", first)
 
 
 def _violation(trial: Trial, orders: Orders) -> str:

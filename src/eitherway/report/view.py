@@ -60,6 +60,11 @@ class _Tables:
     def text(self, text: str) -> int:
         return self.texts.setdefault(printable(text), len(self.texts))
 
+    def lines(self, text: str) -> int:
+        """The same of several lines, which stay apart."""
+        shown = "\n".join(map(printable, text.split("\n")))
+        return self.texts.setdefault(shown, len(self.texts))
+
     def frame(self, frame: Frame) -> int:
         number = self._numbers.get(frame)
         if number is None:
@@ -124,7 +129,12 @@ class _Findings:
                 [self.text(lock.name), self.tables.stack(lock.made)] for lock in finding.locks
             ],
             "orders": [
-                [self.text(part) for part in (one.order, one.does, one.output, one.replay)]
+                [
+                    self.text(one.order),
+                    self.text(one.does),
+                    self.tables.lines(one.output),
+                    self.text(one.replay),
+                ]
                 for one in finding.orders
             ],
             "history": self._history(finding.history),

@@ -26,10 +26,10 @@ TITLES = {
 MEANINGS = {
     Class.SPEC_VIOLATED: "the other order breaks the program",
     Class.OUTPUT_DIFFERS: "the other order changes the output",
-    Class.UNJUDGED: "the other order was not tried",
+    Class.UNJUDGED: "what the other order does is not known",
     Class.INCONCLUSIVE: "the other order was tried without a result",
     Class.K_WITNESS_HARMLESS: "no difference in any of the ways tried",
-    Class.SINGLE_ORDERING: "the other order cannot happen",
+    Class.SINGLE_ORDERING: "the other order did not come in any of the ways tried",
 }
 
 
@@ -37,7 +37,8 @@ def title(finding: Finding) -> str:
     """What it is, in a few words."""
     if finding.kind is Kind.FAILURE and not _is_ours(finding):
         return "crash"  # of which another tool does not know what it depends on
-    return "deadlock" if is_stuck(finding) else TITLES[finding.kind]
+    happened = finding.kind is Kind.DEADLOCK and finding.consequence and _is_ours(finding)
+    return "deadlock" if happened or is_stuck(finding) else TITLES[finding.kind]
 
 
 def knows_locks(finding: Finding) -> bool:

@@ -52,14 +52,16 @@ function heading(finding) {
       : null);
 }
 
-/** What each order does, side by side; of the output, the lines that only one of them has. */
+/** What each order does, side by side. Of the output are marked the lines that only one of them
+ * has; where both have the same lines, those that are not in the same place. */
 function bothOrders(finding) {
   const outputs = finding.orders.map(([, , output]) => T(output).split("\n"));
-  const own = (index) => new Set(
-    outputs[index].filter(
-      (line) => !outputs.some((other, n) => n !== index && other.includes(line))));
+  const sorted = outputs.map((lines) => [...lines].sort().join("\n"));
+  const others = (index) => outputs.filter((_, n) => n !== index);
+  const isOwn = (index, line, at) => new Set(sorted).size === 1
+    ? others(index).some((other) => other[at] !== line)
+    : others(index).every((other) => !other.includes(line));
   return el("div", {class: "sides"}, finding.orders.map(([order, does, output, replay], index) => {
-    const marked = own(index);
     return el(
       "section", {class: `card order${index ? "" : " worse"}`},
       el("header", {}, el("h4", {}, T(does)), el("p", {}, T(order))),
@@ -67,8 +69,8 @@ function bothOrders(finding) {
         ? el(
             "pre", {class: "code"},
             outputs[index].map(
-              (line) =>
-                el("div", {class: marked.has(line) ? "hit" : ""}, el("span", {}, line || " "))))
+              (line, at) => el(
+                "div", {class: isOwn(index, line, at) ? "hit" : ""}, el("span", {}, line || " "))))
         : el("p", {class: "quiet"}, "It writes nothing."),
       T(replay) ? el(
                     "div", {class: "run"}, el("code", {}, T(replay)),
@@ -80,7 +82,9 @@ function bothOrders(finding) {
 function proof(finding) {
   return el(
     "ol", {class: "proof"},
-    finding.explanation.map((number) => el("li", {}, lettered(finding, T(number)))));
+    finding.explanation.map(
+      (number) =>
+        el("li", {class: T(number).startsWith("So ") ? "so" : ""}, lettered(finding, T(number)))));
 }
 
 /** The sentence with its letters as marks; a word is one only if there is such a side. */
