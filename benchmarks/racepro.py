@@ -52,7 +52,9 @@ def bugs() -> tuple[Bug, ...]:
     """All of them, with the real program where this machine has it."""
     checked = Rules(Specification(checker=("sh", "check.sh")))
     tcsh, updatedb = _installed("tcsh"), _installed("updatedb.findutils")
-    real = f"{updatedb} --localpaths=files --output=db --prunepaths=" if updatedb else ""
+    real = f"{updatedb} --localpaths=$PWD/files --output=$PWD/db --prunepaths=" if updatedb else ""
+    plocate = _installed("updatedb.plocate") if _installed("plocate") else ""
+    renews = f"{plocate} -U files -o db --require-visibility 0"
     return (
         Bug("debian-294579", "adduser", "adduser, stand-in", ("perl",), {}, "sh check.sh", checked),
         Bug("debian-438076", "mv", "mv", ("mv",)),
@@ -69,11 +71,17 @@ def bugs() -> tuple[Bug, ...]:
             "sh check.sh",
             checked,
         ),
-        Bug("new-2", "locate", "updatedb, stand-in"),
+        Bug(
+            "new-2",
+            "locate",
+            "plocate" if plocate else "updatedb, stand-in",
+            (),
+            {"UPDATEDB": renews, "LOCATE": "plocate -d db"} if plocate else {},
+        ),
         Bug(
             "new-3",
             "updatedb",
-            "updatedb" if updatedb else "updatedb, stand-in",
+            "updatedb of findutils" if updatedb else "updatedb, stand-in",
             (),
             {"UPDATEDB": real} if real else {},
             "! test -s errors",

@@ -86,6 +86,17 @@ def test_who_asks_whether_something_is_ready_may_ask_too_early(program: str, wor
     assert {operation.object for operation in finding.operations} == {"readiness"}
 
 
+@pytest.mark.parametrize("what", ["poll alone", "epoll alone"])
+@pytest.mark.usefixtures("box")
+def test_of_several_that_are_polled_another_may_be_the_only_one_ready(
+    program: str, work: Path, what: str
+) -> None:
+    (finding,) = loud(checked(work, program, what))
+    assert (finding.kind, finding.klass) == (Kind.LOAD_STORE, Class.SPEC_VIOLATED)
+    assert "made ready, and that alone, the program ends with exit status 1" in finding.consequence
+    assert finding.explanation[-1].endswith("what must come first is to be waited for alone.")
+
+
 @pytest.mark.usefixtures("box")
 def test_a_signal_that_interrupts_a_call_may_come_behind_it(program: str, work: Path) -> None:
     found = checked(work, program, "interrupted")

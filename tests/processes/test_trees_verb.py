@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -68,6 +69,20 @@ def test_races_of_a_recording_are_listed(work: Path) -> None:
     eitherway(work, "record", "--", "sh", "-c", LOST_UPDATE)
     done = eitherway(work, "races")
     assert (done.returncode, "load-store race" in done.stdout) == (1, True)
+
+
+@pytest.mark.parametrize("recorder", ["ptrace", "bpf"])
+def test_what_is_not_in_a_recording_is_told(work: Path, recorder: str) -> None:
+    script = "import os, select; select.select([], [], [], 0); os.fork() or os.setsid()"
+    words = ["record", "--recorder", recorder, "--", sys.executable, "-c", script]
+    done = eitherway(work, *words)
+    if "BPF cannot be used" in done.stderr:
+        pytest.skip("this machine has no BPF")
+    assert done.returncode == 0, done.stderr
+    for told in (done.stderr, eitherway(work, "races").stdout):
+        assert "have no meaning here: setsid (1)" in told
+        assert ("where BPF does not look: pselect6 (1)" in told) == (recorder == "bpf")
+    assert ("can be done again" in done.stderr) == (recorder == "ptrace")
 
 
 def test_a_copied_recording_is_not_followed(work: Path) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from eitherway.cli import arguments, findings_list, output, running
+from eitherway.cli import arguments, findings_list, output, running, trees
 from eitherway.errors import Exit, UsageError
 from eitherway.findings.document import load
 from eitherway.findings.merge import merged, stamped
@@ -118,7 +118,7 @@ def detected(args: argparse.Namespace) -> Found:
 
     path = _path_of(args.recording)
     with Recording.open(path, incomplete=args.incomplete) as recording:
-        trace, describe, mark = _trace_of(recording, again=args.again)
+        trace, describe, mark, peculiar = _trace_of(recording, again=args.again)
         losses = list(recording.losses)
         again = f"eitherway replay {shlex.quote(_name_of(path))}" if _is_run(recording) else ""
     when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -140,7 +140,7 @@ def detected(args: argparse.Namespace) -> Found:
         if overlapping
         else []
     )
-    return told, [looked_at, *unsure, *races.limits, *losses], whole
+    return told, [looked_at, *unsure, *peculiar, *races.limits, *losses], whole
 
 
 def _is_run(recording: "Recording") -> bool:
@@ -160,11 +160,17 @@ def _name_of(path: Path) -> str:
     return path.name if path.parent.name == "recordings" else str(path)
 
 
-def _trace_of(recording: "Recording", *, again: bool) -> "tuple[Trace, Describe, Mark]":
-    """The trace in the recording, or the one of its run, done again with a tracer around it.
+class _Told(NamedTuple):
+    """What is known of a run: its trace, and what its world knows besides."""
 
-    With it what its world knows of races besides.
-    """
+    trace: "Trace"
+    describe: "Describe"
+    mark: "Mark" = list
+    notes: tuple[str, ...] = ()
+
+
+def _trace_of(recording: "Recording", *, again: bool) -> "_Told":
+    """The trace in the recording, or the one of its run, done again with a tracer around it."""
     from eitherway.model.described import nothing
     from eitherway.recording.trace import has_trace, read_trace
     from eitherway.worlds.processes.log import Log
@@ -179,16 +185,19 @@ def _trace_of(recording: "Recording", *, again: bool) -> "tuple[Trace, Describe,
     from eitherway.worlds.threads.traced import Depth, TraceRequest, events_of
 
     if is_tree(recording):
-        tree = traced(Log.read(recording), directory_of(recording))
-        return tree.trace, tree.describe, lambda races: marked(races, tree)
+        log = Log.read(recording)
+        tree = traced(log, directory_of(recording))
+        looked_on = recording.manifest.recorded_by == trees.RECORDERS[1]
+        peculiar = tuple(trees.told_of(log, looked_on=looked_on))
+        return _Told(tree.trace, tree.describe, lambda races: marked(races, tree), peculiar)
     kinds = _kinds(recording)
     if is_trace(recording):
         events = Events.read(recording)
         if only := events.names.asked.only():
             recording.lose("trace", f"the trace has only {' and '.join(only)}")
-        return trace_of(events), Descriptions(events), list
+        return _Told(trace_of(events), Descriptions(events))
     if has_trace(kinds) or not is_run(kinds):
-        return read_trace(recording), nothing, list
+        return _Told(read_trace(recording), nothing)
     if not (again or is_made_here(recording)):
         raise UsageError(
             f"{recording.path} holds a run without a trace, and was not made in that place: to "
@@ -199,7 +208,7 @@ def _trace_of(recording: "Recording", *, again: bool) -> "tuple[Trace, Describe,
     recorded = load(recording)
     with running.apart(recorded.launch, required=recorded.boxed) as box:
         events, _ = events_of(recorded, TraceRequest(Depth.VALUES), box=box)
-    return trace_of(events), Descriptions(events), list
+    return _Told(trace_of(events), Descriptions(events))
 
 
 def _path_of(name: str | None) -> Path:

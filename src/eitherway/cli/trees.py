@@ -15,7 +15,7 @@ from eitherway.findings.merge import stamped
 from eitherway.model.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from eitherway.find.tree_rules import Rules
     from eitherway.find.trees import Checked, TreeSearch
@@ -192,9 +192,6 @@ def _notes(checked: "Checked") -> list[str]:
     if checked.waits:
         waits = counted(checked.waits, "race")
         notes.append(f"cannot be tried: {waits} in which what one waits for is no call")
-    if checked.not_modelled:
-        calls = ", ".join(f"{name} ({n:,})" for name, n in sorted(checked.not_modelled.items()))
-        notes.append(f"calls that were made and have no meaning here: {calls}")
     if checked.ending:
         notes += _peculiar(checked.ending)
     notes.append(
@@ -223,8 +220,26 @@ def _tried(checked: "Checked") -> "Iterator[str]":
         )
 
 
+def told_of(log: "Log", *, looked_on: bool) -> "Iterator[str]":
+    """What was not as in a run by itself, and what is not in its recording."""
+    from eitherway.worlds.processes.streams import answered_in_memory
+
+    yield from _peculiar(log.ending)
+    if looked_on and (unseen := answered_in_memory(log)):
+        yield (
+            f"calls whose answers lie in memory, where BPF does not look: {_counts(unseen)}; what "
+            "they put in order may be told as a race"
+        )
+
+
+def _counts(calls: "Mapping[str, int]") -> str:
+    return ", ".join(f"{name} ({count:,})" for name, count in sorted(calls.items()))
+
+
 def _peculiar(ending: "Ending") -> "Iterator[str]":
-    """What was not as in a run by itself, and what is not in the recording."""
+    if ending.calls_not_modelled:
+        calls = _counts(ending.calls_not_modelled)
+        yield f"calls that were made and have no meaning here: {calls}"
     if ending.late:
         yield "it took longer than --timeout permits, and was ended"
     if ending.hangs:
@@ -260,7 +275,7 @@ def record(args: argparse.Namespace, launch: "Launch", store: "Store") -> int:
     from eitherway.worlds.processes.run import Limits, run
     from eitherway.worlds.processes.watching import Watching
 
-    looks_on = args.recorder == "bpf"
+    looks_on = args.recorder == RECORDERS[1]
     _refuse(verify=args.verify, driver=args.driver, timeout=looks_on and args.timeout)
     with (
         _place(args)(launch) as box,
@@ -284,7 +299,7 @@ def record(args: argparse.Namespace, launch: "Launch", store: "Store") -> int:
         calls = len(ran.log.calls)
         output.say(f"{_ending(ran.log)} after {calls:,} system calls; kept in {recording.path}")
     output.say(f"world: processes; recorded by {args.recorder}; isolated by {box.isolation}")
-    for note in _peculiar(ran.log.ending):
+    for note in told_of(ran.log, looked_on=looks_on):
         output.say(note)
     again = not (looks_on or lacking(box) or args.redact)
     output.say("next: eitherway races" + (", eitherway replay" if again else ""))
@@ -306,8 +321,10 @@ def _say_where(args: argparse.Namespace, box: "Sandbox") -> None:
         output.say("the run is on your own files")
     if why := lacking(box):
         output.say(f"it cannot be done again: {why}")
-    elif not args.sandbox and not args.redact:
-        output.say("the run is kept away from your files, so that it can be done again")
+    elif not args.sandbox:
+        again = args.recorder == RECORDERS[0] and not args.redact
+        why = ", so that it can be done again" if again else "; --keep lets it write them"
+        output.say(f"the run is kept away from your files{why}")
 
 
 def _ending(log: "Log") -> str:

@@ -72,6 +72,14 @@ class Advice:
             "for it and for the other at once."
         )
 
+    def on_polled(self, operations: tuple[int, ...]) -> Iterator[str]:
+        """A poll that finds one of several ready."""
+        yield from self._who(operations)
+        yield (
+            "Which of those that are polled together is ready first is not decided: what must come "
+            "first is to be waited for alone."
+        )
+
     def on_choice(self, operations: tuple[int, ...]) -> Iterator[str]:
         """A wait that takes whichever child it finds."""
         yield from self._who(operations)

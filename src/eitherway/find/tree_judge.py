@@ -25,7 +25,7 @@ from eitherway.model.words import Arm, Class
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.branch import Branches, Spec
-from eitherway.worlds.processes.cut import Between, Came, Choice, Interrupted, Pair
+from eitherway.worlds.processes.cut import POLLS, Alone, Between, Came, Choice, Interrupted, Pair
 from eitherway.worlds.processes.outcome import text_of
 from eitherway.worlds.processes.run import Ran
 from eitherway.worlds.processes.traced import Traced
@@ -174,6 +174,8 @@ class TreeJudge(Closing):
             yield from self._advice.on_three(candidate.anchors, candidate.operations)
         elif isinstance(candidate.anchors, Interrupted):
             yield from self._advice.on_interrupted(candidate.operations)
+        elif isinstance(candidate.anchors, Alone):
+            yield from self._advice.on_polled(candidate.operations)
         elif isinstance(candidate.anchors, Choice):
             yield from self._advice.on_choice(candidate.operations)
 
@@ -216,9 +218,18 @@ def _order(candidate: Candidate, arm: Arm) -> str:
         if arm is Arm.CONTROL:
             return f"the signal of the {sent} interrupts the {wait}"
         return f"the {wake} ends the {wait} before the signal of the {sent} comes"
+    if isinstance(anchors, Alone):
+        return _alone(candidate, arm)
     first, second = (side(operation) for operation in candidate.sides[:2])
     one, other = (second, first) if arm is Arm.FLIP else (first, second)
     return f"the {one} comes before the {other}"
+
+
+def _alone(candidate: Candidate, arm: Arm) -> str:
+    poll, other = sorted(candidate.finding.operations, key=lambda each: each.op not in POLLS)
+    if arm is Arm.FLIP:
+        return f"the {side(poll)} finds what the {side(other)} made ready, and that alone"
+    return f"the {side(poll)} finds something else ready, before the {side(other)}"
 
 
 def _coming(candidate: Candidate, came: Came) -> str:
@@ -232,7 +243,7 @@ def _coming(candidate: Candidate, came: Came) -> str:
 
 def _orders(candidate: Candidate) -> Orders:
     other, recorded = (f"When {_order(candidate, arm)}" for arm in (Arm.FLIP, Arm.CONTROL))
-    if isinstance(candidate.anchors, Between | Interrupted):
+    if isinstance(candidate.anchors, Between | Interrupted | Alone):
         return Orders(other, recorded, "otherwise")
     return Orders(other, recorded)
 

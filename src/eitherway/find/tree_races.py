@@ -15,7 +15,16 @@ from eitherway.findings.from_races import findings_of
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.race import Race
 from eitherway.model.words import OURS, Kind
-from eitherway.worlds.processes.cut import Anchors, Between, Came, Choice, Cuts, Interrupted, Pair
+from eitherway.worlds.processes.cut import (
+    Alone,
+    Anchors,
+    Between,
+    Came,
+    Choice,
+    Cuts,
+    Interrupted,
+    Pair,
+)
 from eitherway.worlds.processes.known import Known
 from eitherway.worlds.processes.traced import Traced
 
@@ -65,7 +74,7 @@ def candidates_of(traced: Traced, races: Iterable[Race], evidence: str) -> Candi
         elif (anchors := cuts.anchors(race)) is None:
             untried += 1
         else:
-            chosen.append((race, anchors))
+            chosen += [(race, each) for each in (anchors, *cuts.others(race))]
     groups = list(_grouped(traced, chosen, evidence))
     clusters = _clustered(groups)
     return Candidates(tuple(_in_turn(clusters)), len(clusters), untried, dict(left_out))
@@ -111,7 +120,7 @@ def _sides(
         return seen[anchors.seen]
     if isinstance(anchors, Interrupted):
         return finding.operations[1:]
-    if isinstance(anchors, Choice):
+    if isinstance(anchors, Choice | Alone):
         return finding.operations
     calls = [int(traced.call[number]) for number in race.operations]
     return tuple(finding.operations[calls.index(call)] for call in (anchors.first, anchors.second))

@@ -80,7 +80,6 @@ class Checked:
     diverged: int = 0  # whose order could not be had
     waits: int = 0  # races that cannot be tried
     left_out: Mapping[str, int] = field(default_factory=dict)
-    not_modelled: Mapping[str, int] = field(default_factory=dict)  # calls, by name
     ending: Ending | None = None  # of the recorded run, by the tracer's own account
     untried: str = ""  # why no order but the recorded one was run
     interrupted: bool = False
@@ -190,7 +189,6 @@ class TreeSearch(Closing):
             processes=sum(life.is_process for life in trace.tree.lives.values()),
             operations=len(trace.trace),
             resources=len(trace.trace.objects),
-            not_modelled=ending.calls_not_modelled,
             ending=ending,
             untried=self.untried,
             isolation=str(self._boxes[0].isolation),

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,17 +100,13 @@ static int readers(void) {
     return codes;
 }
 
-// Two come to a listener.
-static int comers(void) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "s"};
+// Two come to it; who is the first?
+static int first_at(int listener, const struct sockaddr *address, socklen_t length) {
     char first = 0;
-    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 2) < 0)
-        return 1;
     for (const char *name = "ab"; *name; name++)
         if (fork() == 0) {
-            int end = socket(AF_UNIX, SOCK_STREAM, 0);
-            if (connect(end, (struct sockaddr *)&address, sizeof address) < 0)
+            int end = socket(address->sa_family, SOCK_STREAM, 0);
+            if (connect(end, address, length) < 0)
                 _exit(1);
             _exit(send(end, name, 1, 0) != 1);
         }
@@ -121,30 +118,50 @@ static int comers(void) {
     return first != 'a';
 }
 
+static int comers(void) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "s"};
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 2) < 0)
+        return 1;
+    return first_at(listener, (struct sockaddr *)&address, sizeof address);
+}
+
 // The same at a port that the kernel chooses: once in each run, of the same number in all.
 static int ports(void) {
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t length = sizeof address;
-    char first = 0;
     int listener = socket(AF_INET, SOCK_STREAM, 0);
     if (bind(listener, (struct sockaddr *)&address, length) < 0 || address.sin_port != 0 ||
         listen(listener, 2) < 0 || getsockname(listener, (struct sockaddr *)&address, &length) < 0)
         return 1;
     printf("%d\n", ntohs(address.sin_port));
     fflush(stdout);
-    for (const char *name = "ab"; *name; name++)
-        if (fork() == 0) {
-            int end = socket(AF_INET, SOCK_STREAM, 0);
-            if (connect(end, (struct sockaddr *)&address, length) < 0)
-                _exit(1);
-            _exit(send(end, name, 1, 0) != 1);
-        }
-    int end = accept(listener, NULL, NULL);
-    if (recv(end, &first, 1, 0) != 1)
-        return 1;
+    return first_at(listener, (struct sockaddr *)&address, length);
+}
+
+// Two are waited for together; the second alone may be ready.
+static int ready_alone(bool by_epoll) {
+    int ends[2][2], set = epoll_create1(0), timeout = -1;
+    struct pollfd polled[2];
+    struct epoll_event event = {.events = EPOLLIN};
+    for (int i = 0; i < 2; i++) {
+        if (pipe(ends[i]) < 0)
+            return 2;
+        polled[i] = (struct pollfd){.fd = ends[i][0], .events = POLLIN};
+        event.data.fd = ends[i][0];
+        if (epoll_ctl(set, EPOLL_CTL_ADD, ends[i][0], &event) < 0)
+            return 2;
+    }
+    for (int i = 0; i < 2; i++)
+        if (fork() == 0)
+            _exit(write(ends[i][1], "x", 1) != 1);
+    struct epoll_event found[2];
+    int count = by_epoll ? epoll_wait(set, found, 2, timeout) : poll(polled, 2, timeout);
+    bool alone =
+        by_epoll ? count == 1 && found[0].data.fd == ends[1][0] : count == 1 && polled[1].revents;
     ended();
     ended();
-    return first != 'a';
+    return alone;
 }
 
 // What goes through a socket or an eventfd puts two uses of a file in order.
@@ -351,6 +368,8 @@ int main(int count, char **words) {
         return ports();
     if (!strcmp(what, "told by socket") || !strcmp(what, "told by eventfd"))
         return told(!strcmp(what, "told by socket"));
+    if (!strcmp(what, "poll alone") || !strcmp(what, "epoll alone"))
+        return ready_alone(!strcmp(what, "epoll alone"));
     if (!strcmp(what, "too early"))
         return too_early();
     if (!strcmp(what, "interrupted"))

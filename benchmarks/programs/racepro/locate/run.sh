@@ -1,6 +1,8 @@
 # The database is renewed while somebody asks it.
-sh updatedb.sh &
-sh locate.sh README
+updatedb=${UPDATEDB:-sh updatedb.sh}
+$updatedb
+$updatedb &
+${LOCATE:-sh locate.sh} README
 found=$?
 wait
 exit $found

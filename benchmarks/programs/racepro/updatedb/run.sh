@@ -1,5 +1,6 @@
 # Two users renew the database at the same time.
-${UPDATEDB:-sh updatedb.sh} &
-${UPDATEDB:-sh updatedb.sh} &
+renew=${UPDATEDB:-sh updatedb.sh}
+eval "$renew" &
+eval "$renew" &
 wait
 test -s db

@@ -10,11 +10,13 @@ from eitherway.model.order import Order
 from eitherway.model.race import INTERRUPTED, Race
 from eitherway.model.trace import Table
 from eitherway.model.words import Arm, Kind, OpKind
+from eitherway.worlds.processes.call_table import CALLS
 from eitherway.worlds.processes.operations import NO_CALL
 from eitherway.worlds.processes.plan import Turns
 from eitherway.worlds.processes.traced import Traced
 
 _TWO = 2
+POLLS = {call.name for call in CALLS.values() if "load readiness" in call.does}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,16 @@ class Interrupted:
     wake: int
 
 
-Anchors = Pair | Choice | Between | Interrupted  # of a race
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """A poll that one call ended; another would have, with something else ready instead."""
+
+    poll: int
+    ended: int  # the call that did
+    instead: int
+
+
+Anchors = Pair | Choice | Between | Interrupted | Alone  # of a race
 Asked = Anchors | Unended  # of a branch
 
 
@@ -120,6 +131,28 @@ class Cuts:
         if race.kind is Kind.WAKEUP_WAITS:
             return self._two_waits(race)
         return self._choice(calls) or self._of_stream(race)
+
+    def others(self, race: Race) -> list[Anchors]:
+        """What can be tried of the same race besides."""
+        alone = self._alone(race) if race.kind is Kind.LOAD_STORE else None
+        return [] if alone is None else [alone]
+
+    def _alone(self, race: Race) -> Alone | None:
+        """Of what is polled: nothing was ready but by one call, and another's was not yet."""
+        kinds = self._column("kind")
+        loads = [number for number in race.operations if kinds[number] == int(OpKind.LOAD)]
+        stores = [number for number in race.operations if kinds[number] == int(OpKind.STORE)]
+        if len(loads) != 1 or len(stores) != 1:
+            return None
+        poll, instead = (int(self._traced.call[number]) for number in (*loads, *stores))
+        if self._traced.name(poll) not in POLLS or instead < poll:
+            return None
+        sources = self._into(np.flatnonzero(self._traced.call == poll))
+        ended = {int(self._traced.call[source]) for source in sources}
+        if len(ended) != 1 or NO_CALL in ended:
+            return None
+        apart = self._order.concurrent(np.array(sources[:1]), np.array(stores))
+        return Alone(poll, ended.pop(), instead) if apart[0] else None
 
     def _two_waits(self, race: Race) -> Pair | None:
         """Who waits first; one actor that waits twice has one order only."""
@@ -163,14 +196,21 @@ class Cuts:
         Kept are those without which the anchors could not have happened; the rest is left to what
         comes then.
         """
-        if isinstance(anchors, Pair):
-            return self._of_pair(anchors, arm)
-        if isinstance(anchors, Between):
-            return self._of_three(anchors, arm)
-        if isinstance(anchors, Interrupted):
-            return self._of_interrupted(anchors, arm)
-        if isinstance(anchors, Unended):
-            return self._of_unended(anchors.choice)
+        match anchors:
+            case Pair():
+                return self._of_pair(anchors, arm)
+            case Between():
+                return self._of_three(anchors, arm)
+            case Interrupted():
+                return self._of_interrupted(anchors, arm)
+            case Alone():
+                return self._of_alone(anchors, arm)
+            case Unended():
+                return self._of_unended(anchors.choice)
+            case Choice():
+                return self._of_choice(anchors, arm)
+
+    def _of_choice(self, anchors: Choice, arm: Arm) -> Turns:
         if arm is Arm.PREFIX:
             return Turns(range(anchors.wait + 1))
         needed = self._before(anchors.wait)
@@ -212,6 +252,15 @@ class Cuts:
         ends = (three.use, three.change) if late else (three.change, three.use)
         return _ending(needed, ends, (three.check,))
 
+    def _of_alone(self, alone: Alone, arm: Arm) -> Turns:
+        """It finds what one of the two made ready; the other comes behind."""
+        if arm is Arm.PREFIX:
+            return Turns(range(max(alone.poll, alone.instead) + 1))
+        needed = self._before(alone.ended) | self._before(alone.instead)
+        needed |= self._before_without(alone.poll, alone.ended)
+        flip = alone.instead, alone.poll, alone.ended
+        return _ending(needed, flip if arm is Arm.FLIP else flip[::-1])
+
     def _of_interrupted(self, three: Interrupted, arm: Arm) -> Turns:
         """It waits in either order; the signal comes behind it when it was ended before."""
         every = three.wait, three.signal, three.wake
@@ -228,15 +277,18 @@ class Cuts:
             return before
         operations = np.flatnonzero(self._traced.call == call)
         previous = self._previous(int(operations[0]))
-        edges = self._traced.trace.edges
-        into = edges["source"][np.isin(edges["target"], operations)]
-        sources = [int(source) for source in into if self._traced.call[source] != other]
+        sources = [n for n in self._into(operations) if self._traced.call[n] != other]
         needed = np.zeros(len(before), dtype=bool)
         for operation in [*previous, *sources]:
             firsts = self._traced.first
             needed |= self._order.before(firsts, np.full(len(firsts), operation))
             needed[self._traced.call[operation]] |= self._traced.call[operation] != NO_CALL
         return needed
+
+    def _into(self, operations: Table) -> list[int]:
+        """What put these in order with others."""
+        edges = self._traced.trace.edges
+        return [int(source) for source in edges["source"][np.isin(edges["target"], operations)]]
 
     def _previous(self, operation: int) -> list[int]:
         """What its actor did before it, if anything."""

@@ -2,7 +2,7 @@
 """What one gives and another takes: bytes, connections, messages; and who polls for which."""
 
 import stat
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Hashable
 
 import numpy as np
@@ -22,6 +22,8 @@ from eitherway.worlds.processes.polls import Polls
 from eitherway.worlds.processes.sockets import Sockets
 
 _POLLS = [number for number, call in CALLS.items() if "load readiness" in call.does]
+_IN_MEMORY = {"load readiness", "wait queue", "wake queue", "take and give semaphores"}
+_ANSWERED = {number: call.name for number, call in CALLS.items() if _IN_MEMORY & set(call.does)}
 _READINESS = Described("readiness")
 
 
@@ -189,3 +191,9 @@ class Streams:
 
     def _alive(self, object_: int) -> tuple[int, int]:
         return object_, self._paths.life(object_)
+
+
+def answered_in_memory(log: Log) -> dict[str, int]:
+    """How often each call was made of which only the memory of a process tells what it found."""
+    counts = Counter(map(int, log.calls["number"]))
+    return {name: counts[number] for number, name in _ANSWERED.items() if counts[number]}
