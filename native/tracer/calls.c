@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call, from where it begins to where it is over.
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -183,10 +184,21 @@ static void take_child(struct thread *thread, int64_t result) {
         thread->call.value = (uint64_t)(unsigned)info.si_pid;
 }
 
+static bool reads_machine(const struct thread *thread, bool *random) {
+    return thread->call.number == SYS_read && S_ISREG(thread->mode) &&
+           object_is_of_machine(thread->call.object, thread->id, (int)thread->call.a0, random);
+}
+
+static bool reads_outside(const struct thread *thread) {
+    bool random;
+    return thread->call.number == SYS_read &&
+           (S_ISCHR(thread->mode) || reads_machine(thread, &random));
+}
+
 // Where in the thread's memory the call has put what came from outside, and how much of it.
 static bool filled(struct thread *thread, int64_t result, uint64_t *address, size_t *length) {
     const struct call_shape *shape = thread->shape;
-    if (thread->call.number == SYS_read && S_ISCHR(thread->mode)) {
+    if (reads_outside(thread)) {
         *address = thread->call.a1;
         *length = result > 0 ? (size_t)result : 0;
     } else if (shape->fills >= 0) {
@@ -208,6 +220,26 @@ static void random_bytes(const struct thread *thread, uint8_t *bytes, size_t len
     }
 }
 
+// Whatever gives them, they must be the same in all branches; of a name as digits.
+static void make_random(struct thread *thread, uint64_t address, size_t length) {
+    static const char digits[] = "0123456789abcdef";
+    uint8_t bytes[64];
+    bool name = false;
+    if (reads_machine(thread, &name) && name && length <= sizeof bytes &&
+        memory_read(thread->id, address, data, length) == (ssize_t)length) {
+        random_bytes(thread, bytes, length);
+        for (size_t i = 0; i < length; i++)
+            if (isxdigit((unsigned char)data[i]))
+                data[i] = digits[bytes[i] % 16];
+    } else if (thread->call.number == SYS_getrandom ||
+               (thread->call.number == SYS_read && object_is_random(thread->call.object))) {
+        random_bytes(thread, data, length);
+    } else {
+        return;
+    }
+    memory_write(thread->id, address, data, length);
+}
+
 static int64_t take_input(struct thread *thread, int64_t result) {
     uint64_t address;
     size_t length, known;
@@ -223,10 +255,8 @@ static int64_t take_input(struct thread *thread, int64_t result) {
         return result;
     }
     const void *given = thread->turn ? plan_data(thread->turn, CAME_FROM_OUTSIDE, &known) : NULL;
-    if (!given && gate_is_ordered() && thread->call.number == SYS_getrandom) {
-        random_bytes(thread, data, length);
-        memory_write(thread->id, address, data, length);
-    }
+    if (!given && gate_is_ordered())
+        make_random(thread, address, length);
     if (!given && gate_is_ordered())
         clock_put_on(thread, address);
     if (given) {
@@ -304,12 +334,12 @@ void call_leave(struct thread *thread, int64_t result) {
 static bool is_awaited(const struct thread *thread) {
     const struct call_shape *shape = thread->shape;
     bool written = thread->call.object == standard_output || thread->call.object == standard_error;
-    return call_may_wait(thread) || (written && thread->call.object) || S_ISCHR(thread->mode) ||
-           shape->fills != FILLS_NOTHING || shape->gives == GIVES_PROCESS ||
-           shape->gives == GIVES_TWO_DESCRIPTORS || signals_sends(thread->call.number) ||
-           thread->call.number == SYS_bind || thread->call.number == SYS_execve ||
-           thread->call.number == SYS_execveat || thread->call.number == SYS_exit ||
-           thread->call.number == SYS_exit_group;
+    return call_may_wait(thread) || (written && thread->call.object) || reads_outside(thread) ||
+           S_ISCHR(thread->mode) || shape->fills != FILLS_NOTHING ||
+           shape->gives == GIVES_PROCESS || shape->gives == GIVES_TWO_DESCRIPTORS ||
+           signals_sends(thread->call.number) || thread->call.number == SYS_bind ||
+           thread->call.number == SYS_execve || thread->call.number == SYS_execveat ||
+           thread->call.number == SYS_exit || thread->call.number == SYS_exit_group;
 }
 
 bool call_pass(struct thread *thread) {

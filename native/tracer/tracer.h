@@ -149,6 +149,9 @@ const struct call_shape *call_shape_of(uint64_t number); // or NULL
 // ---- objects.c, lookups.c: what calls lead to; 0 is nothing
 
 uint32_t object_of(const struct stat *status);
+bool object_is_random(uint32_t number); // gives bytes that nobody can tell
+// Whether a descriptor leads to what tells of the machine; and whether that is a random name.
+bool object_is_of_machine(uint32_t number, pid_t thread, int descriptor, bool *random);
 bool position_matters(uint64_t number); // of the file, to a call of this number
 uint32_t object_of_descriptor(pid_t thread, int descriptor, struct stat *status);
 void lookups_take(struct thread *thread);

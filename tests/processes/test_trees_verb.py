@@ -85,6 +85,33 @@ def test_what_is_not_in_a_recording_is_told(work: Path, recorder: str) -> None:
     assert ("can be done again" in done.stderr) == (recorder == "ptrace")
 
 
+def test_what_the_machine_tells_is_told_again(work: Path) -> None:
+    script = (
+        "cat /proc/sys/kernel/random/uuid /proc/uptime /proc/loadavg; head -c 8 /dev/urandom | od; "
+        "cat /proc/self/comm"
+    )
+    first = eitherway(work, "record", "--", "sh", "-c", script)
+    again = eitherway(work, "replay")
+    assert (again.returncode, again.stdout) == (0, first.stdout), again.stderr
+    assert first.stdout.endswith("\ncat\n")
+
+
+def test_a_replay_that_writes_something_else_is_not_the_same(work: Path) -> None:
+    (work / "f").write_text("1\n", encoding="ascii")
+    eitherway(work, "record", "--", "cat", "f")
+    (work / "f").write_text("2\n", encoding="ascii")
+    again = eitherway(work, "replay")
+    assert again.returncode == 2
+    assert "not the same: standard output of 'cat f' is not what it was" in again.stderr
+
+
+@pytest.mark.parametrize("source", ["head -c 8 /dev/urandom", "cat /proc/sys/kernel/random/uuid"])
+def test_random_bytes_are_the_same_in_all_branches(work: Path, source: str) -> None:
+    script = f"(echo a > x) & cat x > y 2> /dev/null; wait; rm -f x y; {source} > z"
+    done = eitherway(work, "check", "--seconds", "120", "--", "sh", "-c", script)
+    assert (done.returncode, "0 findings" in done.stdout) == (0, True), done.stdout
+
+
 def test_a_copied_recording_is_not_followed(work: Path) -> None:
     eitherway(work, "record", "--", "true")
     shutil.copytree((work / ".eitherway" / "latest").resolve(), work / "copy")

@@ -350,6 +350,19 @@ def _refuse(**given: object) -> None:
             raise Unavailable(f"{option} is not there yet for processes")
 
 
+def _other(recorded: "Log", again: "Log") -> str:
+    """What a replay did that the recorded run did not; nothing when it did the same."""
+    from eitherway.worlds.processes.outcome import written_by
+
+    if again.ending.left_plan:
+        return again.ending.left_plan
+    if again.ending.status != recorded.ending.status:
+        return f"it ended with {_ending(again)}"
+    then, now = written_by(recorded), written_by(again)
+    names = [name for name in then if then[name] != now.get(name)]
+    return f"{names[0]} is not what it was" if names else ""
+
+
 def replay(args: argparse.Namespace, recording: "Recording") -> int:
     """Do a recorded run again, call by call, apart from the user's files."""
     import tempfile
@@ -370,8 +383,7 @@ def replay(args: argparse.Namespace, recording: "Recording") -> int:
         follow = Follow(Plans(log), Turns(range(len(log.calls))))
         limits = Limits(PATIENCE, seconds=args.timeout)
         ran = run(launch, box, Path(into), seed=0, follow=follow, limits=limits, show=show)
-    if ran.log.ending.left_plan or ran.log.ending.status != log.ending.status:
-        where = ran.log.ending.left_plan or f"it ended with {_ending(ran.log)}"
+    if where := _other(log, ran.log):
         output.say(f"the replay was not the same: {where}")
         return Exit.INCONCLUSIVE
     output.say(f"the same, call by call: {_ending(log)}, {len(log.calls):,} system calls")

@@ -47,6 +47,11 @@ def outcome_of(ran: Ran, box: Sandbox, kept: Kept = bytes) -> Outcome:
     )
 
 
+def written_by(log: Log) -> dict[str, str]:
+    """What each command wrote to which stream."""
+    return _written(_by_writer(log, Tree(log), bytes))
+
+
 def _ending(log: Log) -> tuple[Ending, int]:
     if log.ending.hangs:
         return Ending.DEADLOCK, 0
