@@ -49,8 +49,11 @@ static void become_first(const char *folders, char **arguments) {
     }
 }
 
-// Where gcc looks too. What -B names beside ours, and its own folders, it tells nobody.
+// The one that gcc would have taken, where `eitherway cc` had to ask for it; else where gcc looks.
 static int become_assembler(char **arguments) {
+    const char *named = getenv("EITHERWAY_AS");
+    if (named)
+        become(named, arguments);
     become_first(getenv("COMPILER_PATH"), arguments);
     become_first(getenv("PATH"), arguments);
     fprintf(stderr, "eitherway: there is no assembler `as` in COMPILER_PATH and PATH\n");

@@ -230,6 +230,39 @@ def test_what_begins_in_the_middle_of_a_cell(gcc: Shop, access: str, kind: str, 
         assert len(run(Launch.here([str(gcc.path / "a")]), seed=seed, detect=True).found.rows) == 1
 
 
+def own_assembler(shop: Shop) -> Path:
+    """One in a folder of its own, that leaves a trace."""
+    real = shutil.which("as")
+    program = shop.path / "prefix" / "as"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$0" >> {shop.path}/taken\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize("words", [("-B", "prefix/"), ("-Bprefix/",)])
+def test_the_assembler_that_the_user_names(gcc: Shop, words: tuple[str, ...]) -> None:
+    own_assembler(gcc)
+    gcc.write("a.c", LOOP)
+    gcc.cc("-O1", *words, "-c", "a.c").ok()
+    assert (gcc.path / "taken").read_text().split() == ["prefix/as"]
+    gcc.cc("-O1", *words, "a.c", "-shared", "-fPIC", "-o", "a.so").ok()
+    assert len((gcc.path / "taken").read_text().split()) == 2
+    gcc.cc("-O1", "-c", "a.c").ok()  # the next call is without it
+    assert len((gcc.path / "taken").read_text().split()) == 2
+
+
+def test_the_assembler_of_a_gcc_in_a_place_of_its_own(gcc: Shop) -> None:
+    program = own_assembler(gcc)
+    compiler = gcc.path / "bin" / "our-gcc"
+    compiler.parent.mkdir()
+    compiler.write_text(f'#!/bin/sh\nexec gcc -B {program.parent} "$@"\n')
+    compiler.chmod(0o755)
+    gcc.write("a.c", LOOP)
+    gcc.cc("-O1", "-c", "a.c", EITHERWAY_CC=str(compiler)).ok()
+    assert (gcc.path / "taken").read_text().split() == [str(program)]
+
+
 # --- the program by itself
 
 

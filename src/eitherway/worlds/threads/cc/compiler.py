@@ -2,7 +2,7 @@
 """The compiler behind `eitherway cc`: which one, of which family, and what it is told."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from enum import Enum
 from typing import NamedTuple
 
@@ -45,6 +45,7 @@ _COMPILE = {
     # clang warns of options that a call does not need, such as these for an assembler file.
     Family.CLANG: ("--start-no-unused-arguments", *CODE, "--end-no-unused-arguments"),
 }
+_ASSEMBLER = "EITHERWAY_AS"  # native/assembler/as.c reads it
 _LAUNCHERS = frozenset(("ccache", "distcc", "icecc", "sccache"))
 
 
@@ -64,6 +65,24 @@ class Compiler(NamedTuple):
     def _assembler(self) -> tuple[str, ...]:
         """Where gcc finds an assembler that puts hooks in place of calls; clang has its own."""
         return ("-B", str(native("assembler/as").parent)) if self.family is Family.GCC else ()
+
+    def name_assembler(self, options: Iterable[str], environment: MutableMapping[str, str]) -> None:
+        """Tell ours which the real one is, where that may not be the `as` on the PATH.
+
+        gcc is asked, which takes as long as to start it: when `-B` is among the options, or when
+        gcc and the `as` on the PATH do not lie in one folder.
+        """
+        environment.pop(_ASSEMBLER, None)
+        if self.family is not Family.GCC:
+            return
+        prefixes = list(_prefixes(options))
+        path = environment.get("PATH", os.defpath)
+        gcc, usual = (os.path.realpath(_which(name, path)) for name in (self.words[-1], "as"))
+        if not prefixes and os.path.dirname(gcc) == os.path.dirname(usual):
+            return
+        status, text = Child([*self.words, *prefixes, "-print-prog-name=as"], capture=True).finish()
+        if status == 0 and b"/" in text:  # not the bare name
+            environment[_ASSEMBLER] = os.fsdecode(text.rstrip(b"\n"))
 
     def ask_version(self) -> Child:
         """Starts asking; `version` reads the answer. clang is slow to answer, linking is too."""
@@ -90,6 +109,14 @@ def find(language: Language, environment: Mapping[str, str]) -> Compiler:
             fix=f"apt-get install {language.package}",
         )
     return Compiler(words, _family(words, path))
+
+
+def _prefixes(options: Iterable[str]) -> Iterator[str]:
+    """Those that name folders of programs, in one word or two."""
+    rest = iter(options)
+    for word in rest:
+        if word.startswith("-B"):
+            yield word if word != "-B" else f"-B{next(rest, '')}"
 
 
 def _named(language: Language, named: str, path: str) -> tuple[str, ...]:

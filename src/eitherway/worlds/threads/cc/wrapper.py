@@ -31,6 +31,8 @@ def run(language: Language, words: Sequence[str]) -> int:
     if stage is Stage.ASK:
         return become([*compiler.words, *words])
     rules.refuse(line, stage)
+    options = (word for option in line.of(Kind.OPTION) for word in option.words)
+    compiler.name_assembler(options, os.environ)
     cleaned = _without_lto(line, language)
     if stage is Stage.LINK:
         return _Link(language, compiler, cleaned).run()
