@@ -10,6 +10,7 @@ from tests.corpus.checked import addresses_as_before, build
 from tests.corpus.expect import PROGRAMS
 
 from eitherway.find.explained import Cause, Explainer, Short
+from eitherway.model.identity import own_frame
 from eitherway.model.outcome import Ending, Outcome
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.branch import outcome_of
@@ -62,6 +63,7 @@ def explained(name: str, folder: Path) -> tuple[Short, Cause, Outcome, Outcome]:
         ("paper_pfscan", Ending.HANG, {"STORE", "LOAD"}),
         ("cond_flag_unlocked", Ending.DEADLOCK, {"STORE", "LOAD", "WAKE", "WAIT", "ACQUIRE"}),
         ("deadlock_two", Ending.DEADLOCK, {"ACQUIRE"}),
+        ("signal_lock", Ending.DEADLOCK, {"ACQUIRE", "LOAD", "STORE", "WAKE"}),  # when it comes
     ],
 )
 def test_both_orders_of_the_pair_were_run(
@@ -84,8 +86,10 @@ def test_where_every_schedule_fails_no_order_is_to_blame(tmp_path: Path) -> None
     assert sought.runs >= 16
 
 
-def test_where_two_things_have_to_come_together_some_schedule_ends_well(tmp_path: Path) -> None:
-    with explaining("signal_lock", tmp_path) as (explainer, ran):
-        sought = explainer.cause(explainer.shorten(ran, SECONDS), SECONDS)
-    assert sought.cause is None
-    assert sought.avoided
+def test_a_signal_is_told_by_its_name_and_by_who_sends_it(tmp_path: Path) -> None:
+    _, cause, _, _ = explained("signal_lock", tmp_path)
+    words = {(side.op, side.actor): own_frame(side.stack).function for side in cause.sides}
+    assert words == {
+        ("lock", "thread T1"): "work",
+        ("sending of SIGUSR1", "main thread"): "main",
+    }

@@ -3,8 +3,8 @@
 
 from tests.detect.story import Story
 
-from eitherway.explain.meetings import meetings
-from eitherway.model.words import OpFlag, OpKind
+from eitherway.explain.meetings import meetings, moments
+from eitherway.model.words import HANDLER_CALLED, OpFlag, OpKind
 
 
 def test_accesses_of_two_actors_of_which_one_writes() -> None:
@@ -93,3 +93,24 @@ def test_two_that_wake_do_not() -> None:
     story.wakes("one", "tokens")
     story.wakes("other", "tokens")
     assert list(meetings(story.trace())) == []
+
+
+def test_what_a_thread_does_around_the_moment_at_which_it_is_sent_a_signal() -> None:
+    story = Story()
+    story.writes("sender", "mine", at="s:1")
+    lock = story.takes("receiver", "lock", at="r:1")
+    write = story.writes("receiver", "x", at="r:2")
+    sent = story.wakes("sender", "signal", at="s:2")
+    story.waits("receiver", "signal", sent, at=f"{HANDLER_CALLED}:1")
+    again = story.takes("receiver", "lock", at="h:1")
+    assert list(moments(story.trace())) == [(write, sent), (lock, sent), (sent, again)]
+
+
+def test_who_waits_for_it_or_sends_it_to_itself_has_no_such_moment() -> None:
+    story = Story()
+    story.writes("receiver", "x", at="r:1")
+    sent = story.wakes("sender", "signal", at="s:1")
+    story.waits("receiver", "signal", sent, at="r:2")  # as sigwait does
+    own = story.wakes("receiver", "other", at="r:3")
+    story.waits("receiver", "other", own, at=f"{HANDLER_CALLED}:1")
+    assert list(moments(story.trace())) == []

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from eitherway.model.trace import Table, Trace
-from eitherway.model.words import OpFlag, OpKind
+from eitherway.model.words import HANDLER_CALLED, OpFlag, OpKind
 
 _ACCESSES = (OpKind.LOAD, OpKind.STORE, OpKind.UPDATE, OpKind.FREE)
 _EVENTS = (OpKind.WAIT, OpKind.WAKE)  # of semaphores, conditions, barriers
@@ -26,6 +26,39 @@ def meetings(trace: Trace) -> Iterator[tuple[int, int]]:
         if sides not in known:
             known.add(sides)
             yield one, other
+
+
+_AROUND = 24  # operations of a thread, before a signal is sent to it and after its handler begins
+
+
+def moments(trace: Trace) -> Iterator[tuple[int, int]]:
+    """The same for signals: sending one, and what its receiver does, in the order seen.
+
+    They touch nothing in common, but where the receiver stands when it comes may matter.
+    """
+    rows = trace.operations
+    for taken in np.flatnonzero(rows["kind"] == int(OpKind.WAIT))[::-1].tolist():
+        sent = _sent(trace, taken)
+        if sent is None:
+            continue
+        own = np.flatnonzero(
+            (rows["actor"] == rows["actor"][taken])
+            & np.isin(rows["kind"], [int(kind) for kind in _MEETING])
+        )
+        own = own[np.diff(rows["stack"][own], prepend=-1) != 0]  # a lock is looked at, too
+        yield from ((one, sent) for one in own[own < sent][::-1][:_AROUND].tolist())
+        yield from ((sent, other) for other in own[own > taken][:_AROUND].tolist())
+
+
+def _sent(trace: Trace, taken: int) -> int | None:
+    """Who sent the signal whose handler begins there, if another thread did."""
+    if trace.operation(taken).place.function != HANDLER_CALLED:
+        return None
+    rows = trace.operations[:taken]
+    own = trace.operations[taken]
+    wakes = (rows["kind"] == int(OpKind.WAKE)) & (rows["range"] == own["range"])
+    sent = np.flatnonzero(wakes & (rows["actor"] != own["actor"]))
+    return int(sent[-1]) if len(sent) else None
 
 
 def _side(trace: Trace, operation: int) -> tuple[int, ...]:

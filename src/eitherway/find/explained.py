@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a run to why it does what it does: fewer switches, and the pair whose order decides."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,17 +14,17 @@ import numpy as np
 from eitherway.detect import INHERENT_EDGES
 from eitherway.errors import Unavailable
 from eitherway.explain.critical import Critical, critical_pair
-from eitherway.explain.meetings import meetings
+from eitherway.explain.meetings import meetings, moments
 from eitherway.explain.shrink import shrunk
 from eitherway.find.confirm import Traced, Tracer
 from eitherway.find.ended import ending_of, finding_of
 from eitherway.find.failures import operations_of
-from eitherway.model.finding import Finding
+from eitherway.model.finding import Finding, FoundOperation
 from eitherway.model.identity import own_frame
 from eitherway.model.order import Order
-from eitherway.model.outcome import Ending, Forced, Outcome
+from eitherway.model.outcome import Ending, Forced, Outcome, signal_name
 from eitherway.model.trace import Trace
-from eitherway.model.words import Arm, OpKind
+from eitherway.model.words import OP_WORDS, Arm, OpKind
 from eitherway.worlds.threads.branch import Branches, Pair, Spec, outcome_of, why_not
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.places import NOWHERE, Places
@@ -44,6 +45,7 @@ class Met(NamedTuple):
     first: int
     second: int
     pair: Pair
+    moment: bool = False  # one of them sends a signal, and the other is the receiver's
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,24 @@ class Cause:
     traced: Traced
     ran: Ran  # that the pair is of
     fails: bool  # that one does; else it goes well, and fails when the two are turned round
+
+    @property
+    def sides(self) -> tuple[FoundOperation, FoundOperation]:
+        """The two, in the order seen in that run."""
+        met = self.critical.pair
+        first, second = self.traced.side(met.first), self.traced.side(met.second)
+        return (_as_sent(first), _as_sent(second)) if met.moment else (first, second)
+
+
+_SIGNAL = re.compile(r"signals\[(\d+)\]")  # where the runtime tells that one is sent or taken
+
+
+def _as_sent(side: FoundOperation) -> FoundOperation:
+    """The one that sends, by the name of the signal."""
+    found = _SIGNAL.fullmatch(side.variable)
+    if not found or side.op != OP_WORDS[OpKind.WAKE]:
+        return side
+    return replace(side, op=f"sending of {signal_name(int(found[1]))}", object="", variable="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,12 +266,12 @@ def _met(traced: Traced) -> Iterator[Met]:
 
     Who reads what another has written could have read it earlier: such orders are tried too.
     """
-    order = Order.of(_with_lives_alone(traced.trace), INHERENT_EDGES)
-    open_pairs = (
-        (one, other) for one, other in meetings(traced.trace) if not order.before([one], [other])[0]
-    )
-    for one, other in islice(open_pairs, PAIRS):
-        yield Met(one, other, Pair.of(traced.events, one, other))
+    trace = traced.trace
+    order = Order.of(_with_lives_alone(trace), INHERENT_EDGES)
+    for pairs, apart in ((meetings(trace), False), (moments(trace), True)):
+        open_pairs = ((one, two) for one, two in pairs if not order.before([one], [two])[0])
+        for one, two in islice(open_pairs, PAIRS):
+            yield Met(one, two, Pair.of(traced.events, one, two, apart=apart), apart)
 
 
 _LIVES = [int(kind) for kind in (OpKind.START, OpKind.BEGIN, OpKind.END, OpKind.JOIN)]

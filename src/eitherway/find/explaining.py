@@ -116,8 +116,7 @@ def _and(finding: Finding, more: str) -> Finding:
 def _with_cause(
     finding: Finding, short: Short, cause: Cause, explainer: Explainer, keep: Keep
 ) -> Finding:
-    met, critical = cause.critical.pair, cause.critical
-    pair = cause.traced.side(met.first), cause.traced.side(met.second)
+    critical, pair = cause.critical, cause.sides
     turned = explainer.turned_round(cause)
     other = Kept(turned, outcome_of(turned), keep(turned))
     if cause.fails:
@@ -136,11 +135,15 @@ def _with_cause(
     )
 
 
-def _open(history: History) -> History:
-    """Whoever reads what the other wrote comes after it by chance: both orders were run."""
-    pair = {number for number, moment in enumerate(history.moments) if moment.side}
-    edges = (replace(e, chance=e.chance or {e.before, e.after} == pair) for e in history.edges)
-    return replace(history, edges=tuple(edges))
+def _open(history: History, pair: tuple[FoundOperation, FoundOperation]) -> History:
+    """With the two by their names; who reads what the other wrote comes after it by chance."""
+    two = {number for number, moment in enumerate(history.moments) if moment.side}
+    edges = (replace(e, chance=e.chance or {e.before, e.after} == two) for e in history.edges)
+    moments = (
+        replace(m, op=pair[m.side - 1].op, touched=pair[m.side - 1].touched) if m.side else m
+        for m in history.moments
+    )
+    return replace(history, moments=tuple(moments), edges=tuple(edges))
 
 
 def _history(
@@ -148,9 +151,8 @@ def _history(
 ) -> History:
     """Around the two; they are sides of the finding only where it is about them."""
     met = cause.critical.pair
-    drawn = _open(
-        history_of(cause.traced.trace, (met.first, met.second), Descriptions(cause.traced.events))
-    )
+    describe = Descriptions(cause.traced.events)
+    drawn = _open(history_of(cause.traced.trace, (met.first, met.second), describe), pair)
     own = [(op.op, own_frame(op.stack)) for op in finding.operations]
     sides = [
         own.index(key) + 1 if (key := (op.op, own_frame(op.stack))) in own else 0 for op in pair

@@ -96,6 +96,7 @@ class OpKind(IntEnum):
 
 
 OURS = "eitherway"  # as the source of a finding
+HANDLER_CALLED = "<signal handler called>"  # a frame, as gdb says it
 NEVER_RETURNED = " that never returned"  # behind the words of an operation
 
 OP_WORDS = {

@@ -7,7 +7,7 @@ what it got in the recording, as long as it asks for the same.
 
 import hashlib
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -55,9 +55,11 @@ class Pair:
     times: int = 1  # which of the second thread's accesses of its sort, after the first one
 
     @classmethod
-    def of(cls, events: Events, first: int, second: int) -> "Pair":
-        """By the numbers of their events."""
+    def of(cls, events: Events, first: int, second: int, *, apart: bool = False) -> "Pair":
+        """By the numbers of their events; `apart`: they do not touch the same bytes."""
         one, other = side_of(events, first), side_of(events, second)
+        if apart:  # of the first only the moment counts
+            one = replace(one, low=other.low, high=other.high)
         between = events.events[first + 1 : second + 1]
         return cls(one, other, int(np.count_nonzero(_alike(between, one, other))))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from eitherway.model.finding import Frame
 from eitherway.model.trace import OPERATION, Table, Trace, TraceBuilder
-from eitherway.model.words import OpKind, World
+from eitherway.model.words import HANDLER_CALLED, OpKind, World
 from eitherway.symbols.lines import Frames, frames_at
 from eitherway.symbols.variables import Variable, Variables, variables_of
 from eitherway.worlds.threads.blocks import Blocks
@@ -26,7 +26,7 @@ _WAITS = (int(OpKind.WAIT), int(OpKind.WAKE))
 _BELOW_THE_PROGRAM = frozenset({"__libc_start_call_main", "__libc_start_main"})  # calls main
 # Where native/runtime/CMakeLists.txt has its sources lie: it calls threads, handlers, destructors.
 _RUNTIME = "/eitherway-runtime/"
-_HANDLER_CALLED = Frame("<signal handler called>")  # as gdb says it
+_HANDLER_CALLED = Frame(HANDLER_CALLED)
 
 
 def trace_of(run: Events) -> Trace:
