@@ -4,7 +4,6 @@
 
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 // Calls on a descriptor that only look, or take what has come.
 #define TAKING                                                                                     \
@@ -55,23 +54,24 @@ static uint64_t about_path(long folder, const char *path) {
 }
 
 // Which number a descriptor has depends on who opened one first. A device is the same by any.
-static uint64_t about_descriptor(long descriptor) {
-    struct stat status;
-    if (raw3(SYS_fstat, descriptor, (long)&status, 0) == 0 && S_ISCHR(status.st_mode))
-        return ew_splitmix(status.st_rdev);
-    return (uint64_t)descriptor;
+static uint64_t about_descriptor(long descriptor, const struct stat *known) {
+    struct stat status = {0};
+    if (!known)
+        raw3(SYS_fstat, descriptor, (long)&status, 0);
+    known = known ? known : &status;
+    return S_ISCHR(known->st_mode) ? ew_splitmix(known->st_rdev) : (uint64_t)descriptor;
 }
 
 static uint64_t about_polled(const struct pollfd *polled, long count) {
     uint64_t hash = EW_HASH_OF_NOTHING;
     for (long i = 0; i < count; i++)
-        hash =
-            ew_hash_word(hash, about_descriptor(polled[i].fd) << 16 | (uint16_t)polled[i].events);
+        hash = ew_hash_word(hash, about_descriptor(polled[i].fd, NULL) << 16 |
+                                      (uint16_t)polled[i].events);
     return hash;
 }
 
 // Arguments that are the same when the same is asked again; numbers of processes are not.
-static uint64_t about(long number, long a, long b) {
+static uint64_t about(long number, long a, long b, const struct stat *known) {
     switch (number) {
     case SYS_poll:
         return about_polled((const struct pollfd *)a, b);
@@ -93,7 +93,7 @@ static uint64_t about(long number, long a, long b) {
     case SYS_fcntl:
     case SYS_flock:
     case SYS_ioctl:
-        return about_descriptor(a);
+        return about_descriptor(a, known);
     default:
         return 0;
     }
@@ -122,8 +122,8 @@ static bool looks(long number) {
     return number == SYS_poll || number == SYS_epoll_wait;
 }
 
-uint32_t ew_ask(long number, long a, long b) {
-    uint64_t hash = ew_splitmix(ew_hash_word(about(number, a, b), (uint64_t)number));
+uint32_t ew_ask(long number, long a, long b, const struct stat *known) {
+    uint64_t hash = ew_splitmix(ew_hash_word(about(number, a, b, known), (uint64_t)number));
     uint32_t flags = (is_heard(number) ? EW_ASK_HEARD : 0) |
                      (takes(number, a, b) ? EW_ASK_TAKES : 0) | (looks(number) ? EW_ASK_LOOKS : 0);
     return flags | (uint32_t)(hash % (EW_ASK_LOOKS - 1) + 1);

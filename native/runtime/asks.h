@@ -5,6 +5,8 @@
 
 #include "runtime.h"
 
+#include <sys/stat.h>
+
 //   15 14 13 12     0
 //  +--+--+--+--------+
 //  |h |t |l | hash   |  h: the outside hears of it
@@ -14,8 +16,9 @@
 #define EW_ASK_TAKES 0x4000u
 #define EW_ASK_LOOKS 0x2000u
 
-// A system call with its first arguments; never 0.
-uint32_t ew_ask(long number, long a, long b);
+// A system call with its first arguments; never 0. `known`: what a descriptor among them leads to,
+// unless NULL.
+uint32_t ew_ask(long number, long a, long b, const struct stat *known);
 
 // How many bytes a call of the kind of write is to send; -1: it is none.
 long ew_ask_sends(long number, long b, long c);

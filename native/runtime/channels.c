@@ -5,38 +5,40 @@
 #include "signals.h"
 #include "tsan_annotations.h"
 
-// Never touched: their addresses stand for channels, and their names are for people to read.
+// Never touched: their addresses stand for channels, and their names are for people to read. Of
+// those with a number, even ones are known by their descriptor, odd ones were made.
 #define CHANNELS (1u << 20)
 EW_LARGE static char channels[CHANNELS], signals[SIGNALS + 1], message_queues, semaphore_sets,
     file_locks, cancellations, sockets;
 
-static bool is_socket(int descriptor) {
+static const void *channel_at(int descriptor, const struct stat *known) {
     struct stat status;
-    ew_look_where(descriptor, &status);
-    return S_ISSOCK(status.st_mode);
-}
-
-static const void *channel_at(int descriptor) {
-    uint32_t number = ew_channel_of(descriptor);
+    uint32_t number = ew_number_of(descriptor);
     if (number)
-        return &channels[number % CHANNELS];
-    return ew_calls_itself && is_socket(descriptor) ? &sockets : NULL;
+        return &channels[2 * number % CHANNELS];
+    if (!known)
+        ew_look_where(descriptor, &status);
+    known = known ? known : &status;
+    number = ew_channel_made(known);
+    if (number)
+        return &channels[(2 * number + 1) % CHANNELS];
+    return ew_calls_itself && S_ISSOCK(known->st_mode) ? &sockets : NULL;
 }
 
-void ew_channel_put(int descriptor, const void *pc) {
-    const void *channel = UNLIKELY(ew_watched) ? channel_at(descriptor) : NULL;
+void ew_channel_put_on(int descriptor, const struct stat *known, const void *pc) {
+    const void *channel = UNLIKELY(ew_watched) ? channel_at(descriptor, known) : NULL;
     if (channel)
         ew_annotate_release(channel, pc ? pc : PC);
 }
 
-void ew_channel_took(int descriptor, const void *pc) {
-    const void *channel = UNLIKELY(ew_watched) ? channel_at(descriptor) : NULL;
+void ew_channel_took_on(int descriptor, const struct stat *known, const void *pc) {
+    const void *channel = UNLIKELY(ew_watched) ? channel_at(descriptor, known) : NULL;
     if (channel)
         ew_annotate_acquire(channel, pc ? pc : PC);
 }
 
-void ew_channel_wanted(int descriptor, const void *pc) {
-    const void *channel = UNLIKELY(ew_watched) && pc ? channel_at(descriptor) : NULL;
+void ew_channel_wanted(int descriptor, const struct stat *known, const void *pc) {
+    const void *channel = UNLIKELY(ew_watched) && pc ? channel_at(descriptor, known) : NULL;
     if (channel)
         ew_wants(EW_OP_WAIT, EW_FLAG_TRY, channel, 1, pc);
 }

@@ -12,13 +12,23 @@
 
 #include "runtime.h"
 
+#include <sys/stat.h>
+
 // Something is put there before anybody else goes on, or it is about to be closed; `pc` NULL: not
-// by the program itself.
-void ew_channel_put(int descriptor, const void *pc);
+// by the program itself. `known`: what the descriptor leads to, unless NULL.
+void ew_channel_put_on(int descriptor, const struct stat *known, const void *pc);
 // Something was taken, or it was seen to be there.
-void ew_channel_took(int descriptor, const void *pc);
+void ew_channel_took_on(int descriptor, const struct stat *known, const void *pc);
 // It is about to be waited for; ew_wants says when that is over.
-void ew_channel_wanted(int descriptor, const void *pc);
+void ew_channel_wanted(int descriptor, const struct stat *known, const void *pc);
+
+static inline void ew_channel_put(int descriptor, const void *pc) {
+    ew_channel_put_on(descriptor, NULL, pc);
+}
+
+static inline void ew_channel_took(int descriptor, const void *pc) {
+    ew_channel_took_on(descriptor, NULL, pc);
+}
 
 void ew_signal_sent(int number, const void *pc);
 void ew_signal_taken(int number, const void *pc);

@@ -39,7 +39,7 @@ EW_EXPORT int accept4(int fd, struct sockaddr *address, socklen_t *length, int f
     transfer.accepts = true;
     long connection = ew_transfer_attempt(&transfer, take, &accepting);
     if (connection >= 0)
-        ew_channel_took(transfer.fd, PC);
+        ew_channel_took_on(transfer.fd, &transfer.status, PC);
     ew_transfer_end(&transfer);
     return (int)ew_result(connection);
 }

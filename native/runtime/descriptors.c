@@ -123,6 +123,11 @@ bool ew_was_made(const struct stat *status) {
     return find_made(status, 0) != NULL;
 }
 
+uint32_t ew_channel_made(const struct stat *status) {
+    const struct target *found = find_made(status, 0);
+    return found ? found->channel : 0;
+}
+
 static bool is_within(const struct stat *status) {
     const struct target *found = find_made(status, made_shared);
     return found && !found->shared;
@@ -169,15 +174,6 @@ uint32_t ew_number_of(int descriptor) {
 static bool is_numbered_outside(int descriptor) {
     uint32_t number = ew_number_of(descriptor);
     return number && number_outside[number];
-}
-
-// Both are counted: those that were made, and those that are known by their descriptor.
-uint32_t ew_channel_of(int descriptor) {
-    struct stat status;
-    if (ew_number_of(descriptor))
-        return 2 * ew_number_of(descriptor);
-    const struct target *found = target_of(descriptor, &status) ? find_made(&status, 0) : NULL;
-    return found ? 2 * found->channel + 1 : 0;
 }
 
 int ew_descriptor_numbered(uint32_t number) {

@@ -34,8 +34,8 @@ void ew_numbered_within(int descriptor);     // an eventfd, or an epoll instance
 void ew_numbered_outside(int descriptor);    // whatever it is, others can change it
 uint32_t ew_number_of(int descriptor);       // the same for all copies of one such; 0: not known
 int ew_descriptor_numbered(uint32_t number); // one of those; -1: all were closed
-// What is put in here comes out there: a number for both, and for all their copies; 0: not known.
-uint32_t ew_channel_of(int descriptor);
+// What is put in here comes out there: a number for both ends that were made; 0: not known.
+uint32_t ew_channel_made(const struct stat *status);
 void ew_number_copied(int from, int to);
 bool ew_may_be_copied(int descriptor); // so that what it led to may outlive it
 void ew_numbers_closed(unsigned first, unsigned last);

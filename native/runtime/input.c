@@ -149,8 +149,9 @@ static bool answer_oneself(uint32_t kind, long number, long b, long c, long *res
     return true;
 }
 
-long ew_input_call(long number, long a, long b, long c, long d, long e, long f) {
-    uint32_t kind = EW_INPUT_RESULT | ew_ask(number, a, b) << EW_INPUT_ASK;
+long ew_input_call_on(const struct stat *known, long number, long a, long b, long c, long d, long e,
+                      long f) {
+    uint32_t kind = EW_INPUT_RESULT | ew_ask(number, a, b, known) << EW_INPUT_ASK;
     long result = 0;
     if (ew_scripted && answer_oneself(kind, number, b, c, &result))
         return result;
@@ -160,8 +161,12 @@ long ew_input_call(long number, long a, long b, long c, long d, long e, long f) 
     return result;
 }
 
+long ew_input_call(long number, long a, long b, long c, long d, long e, long f) {
+    return ew_input_call_on(NULL, number, a, b, c, d, e, f);
+}
+
 void ew_input_heard(long number, int descriptor) {
-    uint32_t kind = EW_INPUT_RESULT | ew_ask(number, descriptor, 0) << EW_INPUT_ASK;
+    uint32_t kind = EW_INPUT_RESULT | ew_ask(number, descriptor, 0, NULL) << EW_INPUT_ASK;
     long nothing = 0;
     if (!ew_talks)
         return;

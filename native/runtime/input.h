@@ -6,6 +6,7 @@
 #include "runtime.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 
 // Numbers of the `input` block of the threads world.
 enum ew_input_kind {
@@ -77,6 +78,9 @@ void ew_input_tell(enum ew_input_kind kind, const char *text, size_t size);
 
 // A system call whose result depends on the outside: made, or its result taken from the replay.
 long ew_input_call(long number, long a, long b, long c, long d, long e, long f);
+// The same on a descriptor of which the caller knows what it leads to.
+long ew_input_call_on(const struct stat *known, long number, long a, long b, long c, long d, long e,
+                      long f);
 
 // pace.c: the outside was touched, and some real time may have passed since the last time
 void ew_pace(void);

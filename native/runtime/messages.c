@@ -102,7 +102,7 @@ static long run(int fd, struct msghdr *message, int flags, const void *pc) {
     transfer.pc = pc;
     long got = receive_all(&transfer, &receiving);
     if (got >= 0)
-        ew_channel_took(transfer.fd, pc);
+        ew_channel_took_on(transfer.fd, &transfer.status, pc);
     ew_transfer_end(&transfer);
     ew_transferred(EW_OP_STORE, message->msg_iov, message->msg_iovlen, got, pc);
     return got;

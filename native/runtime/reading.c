@@ -41,7 +41,7 @@ static ssize_t run(int fd, struct reading *reading) {
     transfer.pc = reading->pc;
     long got = ew_transfer_attempt(&transfer, attempt, reading);
     if (got >= 0)
-        ew_channel_took(transfer.fd, reading->pc);
+        ew_channel_took_on(transfer.fd, &transfer.status, reading->pc);
     ew_transfer_end(&transfer);
     ew_transferred(EW_OP_STORE, reading->parts, reading->count, got, reading->pc);
     return ew_result(got);

@@ -50,7 +50,7 @@ static void set_deadline(struct ew_transfer *transfer) {
 static enum ew_woken wait_once(struct ew_transfer *transfer) {
     struct pollfd one = {transfer->fd, transfer->events, 0};
     set_deadline(transfer);
-    ew_channel_wanted(transfer->fd, transfer->pc);
+    ew_channel_wanted(transfer->fd, &transfer->status, transfer->pc);
     enum ew_woken woken =
         (transfer->outside ? ew_wait_outside : ew_wait_within)(&one, 1, transfer->deadline);
     ew_wants(0, 0, NULL, 0, NULL);
@@ -119,7 +119,7 @@ long ew_transfer_call(const struct ew_transfer *transfer, long number, long b, l
                       long e, long f) {
     if (!transfer->outside)
         return raw6(number, transfer->fd, b, c, d, e, f);
-    long result = ew_input_call(number, transfer->fd, b, c, d, e, f);
+    long result = ew_input_call_on(&transfer->status, number, transfer->fd, b, c, d, e, f);
     ew_pace();
     return result;
 }

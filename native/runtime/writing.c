@@ -159,7 +159,7 @@ long ew_write(int fd, const struct ew_writing *writing) {
     ew_transfer_begin(&transfer, fd, POLLOUT, may_wait);
     transfer.pc = writing->pc;
     if (transfer.waits)
-        ew_channel_put(fd, writing->pc); // others may take the first part meanwhile
+        ew_channel_put_on(fd, &transfer.status, writing->pc); // others may take the first part meanwhile
     long done = write_all(&transfer, &progress);
     ew_transfer_end(&transfer);
     ew_transferred(EW_OP_LOAD, writing->parts, writing->count, done, writing->pc);
@@ -167,7 +167,7 @@ long ew_write(int fd, const struct ew_writing *writing) {
         ew_writers_wrote(ew_output_of(&transfer.status), writing->parts, writing->count,
                          (size_t)done);
     if (done >= 0)
-        ew_channel_put(fd, writing->pc);
+        ew_channel_put_on(fd, &transfer.status, writing->pc);
     if (done == -EPIPE)
         tell_broken(writing->flags);
     return done;

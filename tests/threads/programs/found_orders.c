@@ -421,6 +421,12 @@ static void make_two(void) {
     check(pipe(more_ends) == 0 && write(more_ends[1], "x", 1) == 1);
 }
 
+// By a number that led to the other before.
+static void put_by_copy(void) {
+    check(write(more_ends[1], "y", 1) == 1);
+    check(dup2(ends[1], more_ends[1]) == more_ends[1] && write(more_ends[1], "x", 1) == 1);
+}
+
 static void take_from_other(void) {
     char byte;
     check(read(more_ends[0], &byte, 1) == 1);
@@ -458,6 +464,7 @@ static const struct {
     CASE(release_sequence, hold, store_twice, await_second),
     CASE(woken_by_another, make_both, post, wait_for_both),
     CASE(forked, hold, give_lock, take_in_child),
+    CASE(copied_number, make_two, put_by_copy, take_byte),
     CASE(other_pipe, make_two, put_byte, take_from_other),
 };
 
