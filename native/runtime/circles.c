@@ -14,6 +14,7 @@
 #define ACCESSES 64           // points for which one stands that many plain accesses led to
 #define SHARE 4               // of the points so far, one in so many may be spent on a look
 #define KEPT 64               // states of one look, each at the beginning of a cycle of turns
+#define MANY 16 // pages that change in a cycle, and as many again for each four threads
 
 // Decision points of one turn, in a cycle that gives each thread 2520: so a loop of up to ten
 // operations is where it was at the end of each.
@@ -21,7 +22,7 @@ static const uint32_t lengths[] = {1, 2, 3, 7, 61, 446, 2000};
 #define LENGTHS (sizeof lengths / sizeof *lengths)
 
 bool ew_circles_watched;
-static bool looks;
+bool ew_circles_looked_for;
 static uint64_t quiet, next_look;
 static struct {
     uint64_t until; // quiet points
@@ -31,7 +32,7 @@ static struct {
 } watch;
 
 void ew_circles_begin(bool look) {
-    looks = look;
+    ew_circles_looked_for = look;
     ew_circles_watched = false;
     quiet = 0;
     next_look = FIRST_LOOK;
@@ -52,8 +53,8 @@ static bool is_quiet(enum ew_why why) {
 
 // Others could still change something: then nothing can be said.
 static bool is_apart(void) {
-    return ew_timers_next(false) == EW_NEVER && !ew_descriptors_waited_for() &&
-           !ew_signal_arrived && !ew_handles_signals() && ew_memory_used(&ew_noted) <= 1;
+    return ew_timers_next(false) == EW_NEVER && !ew_waiting && !ew_signal_arrived &&
+           !ew_handles_signals() && ew_memory_used(&ew_noted) <= 1;
 }
 
 static void begin_look(void) {
@@ -71,9 +72,7 @@ static void count(enum ew_why why) {
         begin_look();
 }
 
-void ew_circles_point(enum ew_why why) {
-    if (LIKELY(!looks))
-        return;
+void ew_circles_count(enum ew_why why) {
     if (!is_quiet(why))
         ew_circles_disturb();
     else
@@ -89,10 +88,15 @@ static bool was_here(uint64_t state) {
     return false;
 }
 
+// Who changes so much is at work. Threads that wait by looking change little beside their stacks.
+static bool is_at_work(const struct ew_fingerprint *state) {
+    return watch.state_count && state->changed > MANY + MANY / 4 * ew_thread_count();
+}
+
 static void begin_cycle(void) {
     static struct ew_fingerprint state; // not on the stack, which is part of what is looked at
     if (quiet >= watch.until || watch.state_count == KEPT || !is_apart() ||
-        !ew_fingerprint(&state)) {
+        !ew_fingerprint(&state) || is_at_work(&state)) {
         ew_circles_watched = false;
         return;
     }
@@ -104,10 +108,9 @@ static void begin_cycle(void) {
 
 // The ready thread with the next higher number, or the first.
 static struct ew_thread *next_in_turn(uint32_t after, bool *first) {
-    uint32_t count;
-    struct ew_thread *const *ready = ew_ready(&count), *best = NULL, *lowest = ready[0];
-    for (uint32_t i = 0; i < count; i++) {
-        struct ew_thread *thread = ready[i];
+    struct ew_thread *best = NULL, *lowest = ew_ready[0];
+    for (uint32_t i = 0; i < ew_ready_count; i++) {
+        struct ew_thread *thread = ew_ready[i];
         if (thread->id < lowest->id)
             lowest = thread;
         if (thread->id > after && (!best || thread->id < best->id))

@@ -17,7 +17,12 @@ EW_DATA bool ew_circles_watched; // all threads run in turn
 void ew_circles_begin(bool look); // whether circles are looked for in this run
 
 // A decision point: counted, and what is not quiet begins the count anew.
-void ew_circles_point(enum ew_why why);
+EW_DATA bool ew_circles_looked_for;
+void ew_circles_count(enum ew_why why);
+static inline void ew_circles_point(enum ew_why why) {
+    if (ew_circles_looked_for)
+        ew_circles_count(why);
+}
 // While threads run in turn: who goes on.
 struct ew_thread *ew_circles_next(enum ew_why why);
 // Something came from outside, or the program has looked at a clock.

@@ -17,32 +17,19 @@
 
 #define LOOK 1000 // nanoseconds that one look costs; a step costs one, see scheduler.c
 
-static int64_t moved;  // since the start of the run, beside the steps
-static int64_t rested; // of it: nobody ran
+int64_t ew_moved, ew_rested;
 static struct timespec base[2];
 
-int64_t ew_elapsed(void) {
-    return moved + (int64_t)ew_step_number();
-}
-
-int64_t ew_cpu_time(void) {
-    return ew_elapsed() - rested;
-}
-
-void ew_clock_pass(int64_t nanoseconds) {
-    moved += nanoseconds;
-}
-
 int64_t ew_now(void) {
-    moved += LOOK;
+    ew_moved += LOOK;
     return ew_elapsed();
 }
 
 void ew_clock_jump(int64_t when) {
     int64_t length = when - ew_elapsed();
     if (length > 0) {
-        moved += length;
-        rested += length;
+        ew_moved += length;
+        ew_rested += length;
     }
 }
 
@@ -63,7 +50,7 @@ void ew_clock_begin(void) {
     round_up(&base[0]);
     round_up(&base[1]);
     ew_input(EW_INPUT_START, base, sizeof base, sizeof base);
-    moved = rested = 0;
+    ew_moved = ew_rested = 0;
 }
 
 static bool is_real(clockid_t clock) {
@@ -192,7 +179,7 @@ EW_EXPORT time_t time(time_t *result) {
 static void sleep_below(const char *sp) {
     struct ew_sleep *sleep = &ew_self->life.sleep;
     sleep->program_sp = sp;
-    sleep->woken = ew_wait_cancellable(&moved, sleep->until);
+    sleep->woken = ew_wait_cancellable(&ew_moved, sleep->until);
     sleep->program_sp = NULL;
 }
 

@@ -25,8 +25,7 @@ static void pass_time(void) {
 
 struct ew_thread *ew_decide(enum ew_why why) {
     for (;;) {
-        uint32_t count;
-        struct ew_thread *const *ready = ew_ready(&count);
+        uint32_t count = ew_ready_count;
         bool may_stay = ew_self->state == EW_READY;
         ew_guide_point(ew_self, why, count > 1);
         ew_circles_point(why);
@@ -34,12 +33,12 @@ struct ew_thread *ew_decide(enum ew_why why) {
             return ew_circles_next(why);
         if (count == 1 && may_stay && !policy->alone)
             return ew_self;
-        const struct ew_decision decision = {why, ready, count, may_stay ? ew_self : NULL};
+        const struct ew_decision decision = {why, ew_ready, count, may_stay ? ew_self : NULL};
         uint32_t index = policy->next(&decision);
         if (index == EW_TIME_PASSES)
             pass_time();
         else if (index != EW_DECIDE_AGAIN)
-            return ready[index];
+            return ew_ready[index];
     }
 }
 

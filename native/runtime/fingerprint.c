@@ -25,9 +25,10 @@ static struct {
     struct range skipped[THREADS_MAX + 4];
     uint32_t count;
     const char *first_stack; // where the first thread's ends
-    uint64_t hash, pages;
+    uint64_t hash, pages, pages_before, changed;
     bool unknown;
 } all EW_LARGE;
+EW_LARGE static uint32_t sums_before[PAGES_MAX]; // of each page, in order
 
 static void add(uint64_t word) {
     all.hash = ew_splitmix(all.hash ^ word);
@@ -40,7 +41,7 @@ static void skip(const void *from, const void *to) {
 // --- memory
 
 // Four sums side by side: one alone would wait for each multiplication.
-static void add_bytes(const char *at, size_t size) {
+static uint64_t add_bytes(const char *at, size_t size) {
     uint64_t sums[4] = {(uintptr_t)at, 1, 2, 3}, words[4];
     for (; size >= sizeof words; at += sizeof words, size -= sizeof words) {
         memcpy(words, at, sizeof words);
@@ -49,6 +50,7 @@ static void add_bytes(const char *at, size_t size) {
     }
     add(ew_hash_bytes(sums[0], at, size) ^ ew_splitmix(sums[1]));
     add(sums[2] ^ ew_splitmix(sums[3]));
+    return sums[0] ^ sums[1] ^ sums[2] ^ sums[3];
 }
 
 static const struct range *first_skipped(uintptr_t from, uintptr_t to) {
@@ -63,14 +65,17 @@ static const struct range *first_skipped(uintptr_t from, uintptr_t to) {
 
 static void add_page(uintptr_t page) {
     uintptr_t from = page, to = page + PAGE;
-    all.pages++;
+    uint64_t sum = 0;
     for (const struct range *hole; from < to && (hole = first_skipped(from, to));) {
         if (hole->from > from)
-            add_bytes((const char *)from, hole->from - from);
+            sum += add_bytes((const char *)from, hole->from - from);
         from = hole->to < to ? hole->to : to;
     }
     if (from < to)
-        add_bytes((const char *)from, to - from);
+        sum += add_bytes((const char *)from, to - from);
+    sum = ew_splitmix(sum) >> 32;
+    all.changed += all.pages >= all.pages_before || sums_before[all.pages] != sum;
+    sums_before[all.pages++] = (uint32_t)sum;
 }
 
 // Of a mapping only what is there; the rest is as it was mapped.
@@ -154,7 +159,8 @@ static void skip_what_the_kernel_writes(void) {
 
 __attribute__((used)) static void take(const char *sp) {
     all.count = 0;
-    all.hash = all.pages = 0;
+    all.pages_before = all.pages;
+    all.hash = all.pages = all.changed = 0;
     all.first_stack = NULL;
     all.unknown = ew_thread_count() > THREADS_MAX;
     if (all.unknown)
@@ -169,6 +175,6 @@ __attribute__((used)) static void take(const char *sp) {
 
 bool ew_fingerprint(struct ew_fingerprint *result) {
     ew_with_registers(take);
-    *result = (struct ew_fingerprint){all.hash, all.pages};
+    *result = (struct ew_fingerprint){all.hash, all.pages, all.changed};
     return !all.unknown;
 }

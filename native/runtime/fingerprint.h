@@ -7,7 +7,8 @@
 
 struct ew_fingerprint {
     uint64_t hash;
-    uint64_t pages; // that were looked at
+    uint64_t pages;   // that were looked at
+    uint64_t changed; // of them, since the last time
 };
 
 // False when there is no telling: memory is shared with others, or there is too much to look at.

@@ -13,7 +13,7 @@ static struct ew_guide_head *head; // NULL: there is none
 static uint64_t *given, *found, *pairs;
 static struct ew_guide_thread *expected, *seen;
 static uint32_t *prefix, *noted;
-static bool leading;
+bool ew_guide_leading;
 static uint32_t taken, decided;
 
 enum { CUT_OFF = 1, REFUSED, BEYOND, TOO_LONG };
@@ -60,9 +60,9 @@ static void open_at(const char *path) {
 void ew_guide_begin(const char *path, bool leads) {
     if (!head && path)
         open_at(path);
-    leading = head && leads;
+    ew_guide_leading = head && leads;
     taken = decided = 0;
-    if (!leading)
+    if (!ew_guide_leading)
         return;
     head->noted = head->end = 0;
     head->asked = head->uncovered = 0;
@@ -72,7 +72,7 @@ void ew_guide_begin(const char *path, bool leads) {
 }
 
 void ew_guide_forked(void) {
-    leading = false;
+    ew_guide_leading = false;
 }
 
 // --- places
@@ -96,31 +96,31 @@ void ew_guide_found(uint64_t place) {
 }
 
 void ew_guide_uncovered(void) {
-    if (leading)
+    if (ew_guide_leading)
         head->uncovered++;
 }
 
 void ew_guide_tired(void) {
-    if (leading)
+    if (ew_guide_leading)
         head->tired++;
 }
 
 void ew_guide_looked(void) {
-    if (leading)
+    if (ew_guide_leading)
         head->looks++;
 }
 
 // --- pairs
 
 bool ew_guide_wants_pairs(void) {
-    return leading && head->pairs_room;
+    return ew_guide_leading && head->pairs_room;
 }
 
 #define LOOKS 16 // at slots, before a pair is given up for want of room
 
 void ew_guide_pair(uint64_t sites, unsigned order) {
     uint64_t key = sites & ~3ul ? sites & ~3ul : 4;
-    for (uint32_t i = 0; leading && i < LOOKS; i++) {
+    for (uint32_t i = 0; ew_guide_leading && i < LOOKS; i++) {
         uint64_t *slot = &pairs[(sites + i * 4) >> 2 & (head->pairs_room - 1)];
         if (*slot && (*slot & ~3ul) != key)
             continue;
@@ -133,7 +133,7 @@ void ew_guide_pair(uint64_t sites, unsigned order) {
 // --- threads
 
 void ew_guide_thread(const struct ew_thread *thread, const struct ew_thread *creator) {
-    if (!leading)
+    if (!ew_guide_leading)
         return;
     head->seen = thread->id + 1;
     if (thread->id < head->threads_room)
@@ -142,7 +142,7 @@ void ew_guide_thread(const struct ew_thread *thread, const struct ew_thread *cre
 }
 
 void ew_guide_wrote(uint32_t thread, unsigned output, const void *bytes, size_t size) {
-    if (!leading || thread >= head->threads_room)
+    if (!ew_guide_leading || thread >= head->threads_room)
         return;
     struct ew_guide_thread *row = &seen[thread];
     uint64_t *hash = output == 1 ? &row->out_hash : &row->err_hash;
@@ -150,9 +150,7 @@ void ew_guide_wrote(uint32_t thread, unsigned output, const void *bytes, size_t 
     *(output == 1 ? &row->out_size : &row->err_size) += size;
 }
 
-void ew_guide_point(const struct ew_thread *thread, enum ew_why why, bool contested) {
-    if (!leading || why == EW_WHY_ACCESS)
-        return;
+void ew_guide_count(const struct ew_thread *thread, enum ew_why why, bool contested) {
     head->asked += contested;
     if (thread->id >= head->threads_room)
         return;
@@ -163,32 +161,32 @@ void ew_guide_point(const struct ew_thread *thread, enum ew_why why, bool contes
 }
 
 const struct ew_guide_thread *ew_guide_expected(uint32_t *count) {
-    *count = leading ? head->expected : 0;
+    *count = ew_guide_leading ? head->expected : 0;
     return expected;
 }
 
 // --- choices
 
 bool ew_guide_choice(uint32_t *choice) {
-    if (!leading || taken >= head->prefix)
+    if (!ew_guide_leading || taken >= head->prefix)
         return false;
     *choice = prefix[taken++];
     return true;
 }
 
 const uint32_t *ew_guide_choices(uint32_t *count) {
-    *count = leading ? head->prefix : 0;
+    *count = ew_guide_leading ? head->prefix : 0;
     return prefix;
 }
 
 static _Noreturn void end(uint32_t how, const char *words) {
-    if (leading)
+    if (ew_guide_leading)
         head->end = how;
     ew_cannot(words);
 }
 
 void ew_guide_note(const struct ew_guide_decision *decision, const uint32_t *threads) {
-    if (!leading || !head->limit)
+    if (!ew_guide_leading || !head->limit)
         return;
     uint32_t words = sizeof *decision / sizeof *noted + (threads ? decision->count : 0);
     if (++decided > head->limit || words > head->noted_room - head->noted)
@@ -201,7 +199,7 @@ void ew_guide_note(const struct ew_guide_decision *decision, const uint32_t *thr
 }
 
 void ew_guide_pair_is(enum ew_pair_end how) {
-    if (leading)
+    if (ew_guide_leading)
         head->pair_end = how;
 }
 

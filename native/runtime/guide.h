@@ -26,7 +26,12 @@ bool ew_guide_wants_pairs(void);
 void ew_guide_pair(uint64_t sites, unsigned order);
 
 // A decision point of the thread; `contested`: more than one may go on.
-void ew_guide_point(const struct ew_thread *thread, enum ew_why why, bool contested);
+EW_DATA bool ew_guide_leading; // there is a guide, and this is the first process of the run
+void ew_guide_count(const struct ew_thread *thread, enum ew_why why, bool contested);
+static inline void ew_guide_point(const struct ew_thread *thread, enum ew_why why, bool contested) {
+    if (ew_guide_leading && why != EW_WHY_ACCESS)
+        ew_guide_count(thread, why, contested);
+}
 void ew_guide_thread(const struct ew_thread *thread, const struct ew_thread *creator);
 // It wrote this to an output of the program: 1 or 2.
 void ew_guide_wrote(uint32_t thread, unsigned output, const void *bytes, size_t size);

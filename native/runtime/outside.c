@@ -11,7 +11,8 @@
 #include <fcntl.h>
 
 static struct ew_thread *head; // threads that wait for descriptors, in order of arrival
-static uint32_t waiting, waiting_within, descriptors;
+uint32_t ew_waiting;
+static uint32_t waiting_within, descriptors;
 static uint32_t waiting_for_signals; // and nothing else
 
 static bool is_for_signals(const struct ew_thread *thread) {
@@ -26,7 +27,7 @@ static void add(struct ew_thread *thread) {
     *end = thread;
     thread->poll_previous = previous;
     thread->poll_next = NULL;
-    waiting++;
+    ew_waiting++;
     waiting_within += thread->polls_within;
     waiting_for_signals += is_for_signals(thread);
     descriptors += thread->polled_count;
@@ -39,7 +40,7 @@ static void drop(struct ew_thread *thread) {
         head = thread->poll_next;
     if (thread->poll_next)
         thread->poll_next->poll_previous = thread->poll_previous;
-    waiting--;
+    ew_waiting--;
     waiting_within -= thread->polls_within;
     waiting_for_signals -= is_for_signals(thread);
     descriptors -= thread->polled_count;
@@ -88,16 +89,12 @@ enum ew_woken ew_wait_within(struct pollfd *polled, uint32_t count, int64_t dead
     return wait_for(polled, count, deadline, true);
 }
 
-bool ew_descriptors_waited_for(void) {
-    return waiting != 0;
-}
-
 bool ew_outside_waited_for(void) {
-    return waiting != waiting_within;
+    return ew_waiting != waiting_within;
 }
 
 bool ew_only_signals_waited_for(void) {
-    return waiting - waiting_within == waiting_for_signals;
+    return ew_waiting - waiting_within == waiting_for_signals;
 }
 
 // One array for all of them; grows, and is kept.
@@ -332,5 +329,5 @@ void ew_outside_forked(void) {
         held[i].owner = 0;
     }
     head = NULL;
-    waiting = waiting_within = waiting_for_signals = descriptors = held_count = 0;
+    ew_waiting = waiting_within = waiting_for_signals = descriptors = held_count = 0;
 }

@@ -135,9 +135,7 @@ enum ew_why {
 };
 
 // Steps of the run so far: one for each access and each decision point. The clock of schedules.
-EW_DATA uint64_t ew_steps;
-
-uint64_t ew_step_number(void); // of what happens now
+EW_DATA uint64_t ew_steps; // at the last decision point; behind it see ew_step_number
 
 // At this moment of the virtual clock something is due.
 void ew_due(int64_t when);
@@ -203,7 +201,8 @@ void ew_scheduler_begin(const char *policy, uint64_t seed, const struct ew_tunin
 uint32_t ew_thread_count(void);
 struct ew_thread *ew_thread_at(uint32_t index);
 struct ew_thread *const *ew_threads(void); // the same, all at once
-struct ew_thread *const *ew_ready(uint32_t *count);
+EW_DATA struct ew_thread **ew_ready;       // those that may run, in no order that means anything
+EW_DATA uint32_t ew_ready_count;
 struct ew_thread *ew_thread_with(uint32_t id); // or NULL
 bool ew_thread_was(uint32_t id);               // there, or is
 void ew_thread_add(struct ew_thread *thread);  // gives it its id and makes it ready
@@ -249,7 +248,7 @@ bool ew_interrupted(bool even_restarting);
 enum ew_woken ew_wait_outside(struct pollfd *descriptors, uint32_t count, int64_t deadline);
 enum ew_woken ew_wait_within(struct pollfd *descriptors, uint32_t count, int64_t deadline);
 void ew_release_held(void);
-bool ew_descriptors_waited_for(void);
+EW_DATA uint32_t ew_waiting; // so many threads wait for descriptors
 bool ew_outside_waited_for(void);
 bool ew_waits_outside(const struct ew_thread *thread);
 bool ew_only_signals_waited_for(void); // of the outside
@@ -282,6 +281,12 @@ static inline void ew_accesses_release(void) {
     ew_accesses_left += ew_accesses_held;
     ew_accesses_held = 0;
 }
+
+EW_DATA int64_t ew_accesses_granted;          // at the last decision
+static inline uint64_t ew_step_number(void) { // of what happens now
+    return ew_steps + (uint64_t)(ew_accesses_granted - ew_accesses_left - ew_accesses_held);
+}
+
 // A plain access that the program is about to make, told by another way than a hook of its size.
 void ew_access(unsigned op, const void *address, size_t size, const void *pc);
 EW_DATA uintptr_t ew_frames_before_start[];
@@ -294,14 +299,23 @@ bool ew_expects_races(const void *address, size_t size);
 bool ew_is_readable(const void *address, size_t size); // or the kernel would say EFAULT
 
 // --- clock.c
-int64_t ew_now(void);     // virtual nanoseconds; a look, which costs time
-int64_t ew_elapsed(void); // the same without a look
-int ew_clock_look(clockid_t clock, struct timespec *result); // clock_gettime, which nobody watches
-int64_t ew_cpu_time(void);                                   // of it: somebody ran
+EW_DATA int64_t ew_moved;  // since the start of the run, beside the steps
+EW_DATA int64_t ew_rested; // of it: nobody ran
+
+int64_t ew_now(void);                    // virtual nanoseconds; a look, which costs time
+static inline int64_t ew_elapsed(void) { // the same without a look
+    return ew_moved + (int64_t)ew_step_number();
+}
+static inline int64_t ew_cpu_time(void) { // of it: somebody ran
+    return ew_elapsed() - ew_rested;
+}
 int64_t ew_thread_time(const struct ew_thread *thread);      // of that: it was this one
 clockid_t ew_clock_of_thread(pid_t number);                  // which tells that time
-void ew_clock_pass(int64_t nanoseconds);                     // somebody has run so long
-void ew_clock_jump(int64_t when);                            // nobody can go on before
+int ew_clock_look(clockid_t clock, struct timespec *result); // clock_gettime, which nobody watches
+static inline void ew_clock_pass(int64_t nanoseconds) {      // somebody has run so long
+    ew_moved += nanoseconds;
+}
+void ew_clock_jump(int64_t when); // nobody can go on before
 void ew_clock_start(void);
 void ew_clock_begin(void); // from zero again, and recorded
 int64_t ew_deadline(clockid_t clock, const struct timespec *when);

@@ -5,21 +5,22 @@
 
 #include <signal.h>
 
-static struct ew_schedule_head private_head, *head = &private_head;
+static struct ew_schedule_head private_head;
+struct ew_schedule_head *ew_schedule_made = &private_head;
 static struct ew_schedule_switch *made;
 
-static const struct ew_schedule_switch *recorded;
+const struct ew_schedule_switch *ew_schedule_recorded;
 static uint64_t recorded_count, recorded_end, taken;
 uint64_t ew_schedule_until;
 
 void ew_schedule_record(struct ew_schedule_head *memory, struct ew_schedule_switch *switches) {
-    head = memory;
+    ew_schedule_made = memory;
     made = switches;
 }
 
 void ew_schedule_replay(const struct ew_schedule_head *old,
                         const struct ew_schedule_switch *switches) {
-    recorded = switches;
+    ew_schedule_recorded = switches;
     recorded_count = old->switches;
     recorded_end = old->reached;
     taken = 0;
@@ -30,7 +31,7 @@ void ew_schedule_forked(void) {
 }
 
 // One that goes another way may wait for ever, by looking, for what does not come any more.
-static EW_COLD void check_reached(void) {
+EW_COLD void ew_schedule_check(void) {
     const struct ew_schedule_switch *next = ew_schedule_next();
     if (ew_schedule_until && ew_steps >= ew_schedule_until)
         ew_schedule_over();
@@ -40,17 +41,12 @@ static EW_COLD void check_reached(void) {
         ew_schedule_diverged("the replay diverged: it goes on where the recording ends");
 }
 
-void ew_schedule_reached(void) {
-    head->reached = ew_steps;
-    if (UNLIKELY(recorded != NULL))
-        check_reached();
-}
-
 void ew_schedule_waits(void) {
-    head->waits++;
+    ew_schedule_made->waits++;
 }
 
 void ew_schedule_note(uint32_t kind, uint32_t choice) {
+    struct ew_schedule_head *head = ew_schedule_made;
     head->hash = ew_hash_word(ew_hash_word(head->hash, ew_steps), ((uint64_t)kind << 32) | choice);
     head->steps = ew_steps;
     if (!made)
@@ -62,18 +58,14 @@ void ew_schedule_note(uint32_t kind, uint32_t choice) {
 }
 
 const struct ew_schedule_switch *ew_schedule_next(void) {
-    return taken < recorded_count ? &recorded[taken] : NULL;
+    return taken < recorded_count ? &ew_schedule_recorded[taken] : NULL;
 }
 
 uint64_t ew_schedule_step_after(uint64_t step) {
     for (uint64_t i = taken; i < recorded_count; i++)
-        if (recorded[i].steps > step)
-            return recorded[i].steps;
+        if (ew_schedule_recorded[i].steps > step)
+            return ew_schedule_recorded[i].steps;
     return 0;
-}
-
-bool ew_schedule_following(void) {
-    return recorded != NULL;
 }
 
 void ew_schedule_taken(void) {
@@ -81,7 +73,7 @@ void ew_schedule_taken(void) {
 }
 
 void ew_schedule_leave(void) {
-    recorded = NULL;
+    ew_schedule_recorded = NULL;
     recorded_count = taken = ew_schedule_until = 0;
 }
 
@@ -92,13 +84,13 @@ _Noreturn void ew_schedule_over(void) {
 }
 
 _Noreturn void ew_schedule_diverged(const char *how) {
-    head->diverged_at = ew_steps;
+    ew_schedule_made->diverged_at = ew_steps;
     ew_cannot(how);
 }
 
 void ew_schedule_expect(uint32_t kind) {
     const struct ew_schedule_switch *next = ew_schedule_next();
-    if (!recorded)
+    if (!ew_schedule_recorded)
         return;
     if (!next && ew_schedule_until)
         ew_schedule_over();

@@ -22,8 +22,16 @@ void ew_schedule_replay(const struct ew_schedule_head *old,
 
 void ew_schedule_forked(void); // nobody keeps the child's
 
-void ew_schedule_reached(void); // a decision point
-void ew_schedule_waits(void);   // nothing to do but to wait for the outside
+EW_DATA struct ew_schedule_head *ew_schedule_made;             // of this run
+EW_DATA const struct ew_schedule_switch *ew_schedule_recorded; // that it follows, or NULL
+
+void ew_schedule_check(void);
+static inline void ew_schedule_reached(void) { // a decision point
+    ew_schedule_made->reached = ew_steps;
+    if (UNLIKELY(ew_schedule_recorded != NULL))
+        ew_schedule_check();
+}
+void ew_schedule_waits(void); // nothing to do but to wait for the outside
 
 void ew_schedule_note(uint32_t kind, uint32_t choice);
 
@@ -31,8 +39,10 @@ void ew_schedule_note(uint32_t kind, uint32_t choice);
 const struct ew_schedule_switch *ew_schedule_next(void);
 uint64_t ew_schedule_step_after(uint64_t step); // of the first decision behind it; 0: none
 void ew_schedule_taken(void);
-bool ew_schedule_following(void); // this run is a replay
-void ew_schedule_leave(void);     // from here on it is none any more
+static inline bool ew_schedule_following(void) { // this run is a replay
+    return ew_schedule_recorded != NULL;
+}
+void ew_schedule_leave(void); // from here on it is none any more
 // In a replay takes the next one, which has to be of this kind and at this step.
 void ew_schedule_expect(uint32_t kind);
 

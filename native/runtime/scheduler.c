@@ -28,8 +28,8 @@ bool ew_running;
 static struct ew_thread *few_threads[FEW], *few_ready[FEW];
 static struct ew_thread **threads = few_threads;
 static uint32_t thread_count;
-static struct ew_thread **ready = few_ready;
-static uint32_t ready_count;
+struct ew_thread **ew_ready = few_ready;
+uint32_t ew_ready_count;
 // By number, which is never used again.
 #define NUMBERS_MAX (1u << 26)
 static struct ew_thread *few_numbered[FEW];
@@ -48,11 +48,6 @@ struct ew_thread *const *ew_threads(void) {
     return threads;
 }
 
-struct ew_thread *const *ew_ready(uint32_t *count) {
-    *count = ready_count;
-    return ready;
-}
-
 struct ew_thread *ew_thread_with(uint32_t id) {
     return id < numbers_used ? numbered[id] : NULL;
 }
@@ -63,13 +58,13 @@ bool ew_thread_was(uint32_t id) {
 
 void ew_make_ready(struct ew_thread *thread) {
     thread->state = EW_READY;
-    thread->ready_at = ready_count;
-    ready[ready_count++] = thread;
+    thread->ready_at = ew_ready_count;
+    ew_ready[ew_ready_count++] = thread;
 }
 
 static void make_unready(struct ew_thread *thread, enum ew_state state) {
-    struct ew_thread *last = ready[--ready_count];
-    ready[thread->ready_at] = last;
+    struct ew_thread *last = ew_ready[--ew_ready_count];
+    ew_ready[thread->ready_at] = last;
     last->ready_at = thread->ready_at;
     thread->state = state;
 }
@@ -83,7 +78,7 @@ static void make_room(struct ew_thread ***list, uint32_t count, size_t room) {
 void ew_thread_add(struct ew_thread *thread) {
     if (thread_count == FEW && threads == few_threads) {
         make_room(&threads, thread_count, THREADS_MAX);
-        make_room(&ready, ready_count, THREADS_MAX);
+        make_room(&ew_ready, ew_ready_count, THREADS_MAX);
     }
     if (numbers_used == FEW && numbered == few_numbered)
         make_room(&numbered, numbers_used, NUMBERS_MAX);
@@ -122,8 +117,9 @@ static void switch_to(struct ew_thread *next) {
         ew_trace_settle();
     previous->frames = ew_frames;
     ew_frames = next->frames;
-    previous->ran = ew_thread_time(previous);
-    others_ran = ew_cpu_time() - next->ran;
+    int64_t now = ew_cpu_time();
+    previous->ran = now - others_ran;
+    others_ran = now - next->ran;
     ew_self = next;
     if (ew_detecting)
         ew_clocks_switched();
@@ -136,7 +132,7 @@ static void switch_to(struct ew_thread *next) {
 static uint32_t decisions;
 
 uint64_t ew_steps;
-static int64_t allowance; // plain accesses that were granted at the last decision
+int64_t ew_accesses_granted;
 
 // A step takes a nanosecond; what a thread asks for takes longer, and offering its turn so long
 // that one who spins until another has slept does not spin much longer than that takes really.
@@ -147,18 +143,14 @@ static int64_t allowance; // plain accesses that were granted at the last decisi
 static void count_steps(enum ew_why why) {
     int64_t left = ew_accesses_left + ew_accesses_held;
     bool more = why != EW_WHY_ACCESS && why != EW_WHY_PLACE;
-    ew_steps += (uint64_t)(allowance - left) + more;
-    allowance = left;
+    ew_steps += (uint64_t)(ew_accesses_granted - left) + more;
+    ew_accesses_granted = left;
     if (more)
         ew_clock_pass(why == EW_WHY_YIELD ? YIELD_TAKES : SYNC_TAKES);
 }
 
-uint64_t ew_step_number(void) {
-    return ew_steps + (uint64_t)(allowance - ew_accesses_left - ew_accesses_held);
-}
-
 static void grant_accesses(int64_t left) {
-    allowance = ew_accesses_left = ew_deciding_accesses(left);
+    ew_accesses_granted = ew_accesses_left = ew_deciding_accesses(left);
     ew_accesses_held = 0;
     if (UNLIKELY(ew_tracing))
         ew_accesses_hold();
@@ -166,13 +158,13 @@ static void grant_accesses(int64_t left) {
 
 void ew_step(void) {
     count_steps(EW_WHY_SYNC);
-    grant_accesses(allowance);
+    grant_accesses(ew_accesses_granted);
 }
 
 static struct ew_thread *choose(enum ew_why why) {
     count_steps(why);
     ew_schedule_reached();
-    if (ew_descriptors_waited_for() && (++decisions % LOOK_EVERY == 0 || ew_schedule_following()))
+    if (ew_waiting && (++decisions % LOOK_EVERY == 0 || ew_schedule_following()))
         ew_look_outside(0);
     if (UNLIKELY(ew_signal_arrived || ew_schedule_following()))
         ew_take_arrivals();
@@ -180,9 +172,10 @@ static struct ew_thread *choose(enum ew_why why) {
         ew_due_now();
     bool may_stay = ew_self->state == EW_READY;
     struct ew_thread *next = ew_decide(why);
+    __builtin_prefetch(next->sp);
     if (next != ew_self || !may_stay)
         ew_schedule_note(EW_SWITCH_THREAD, next->id);
-    grant_accesses(allowance);
+    grant_accesses(ew_accesses_granted);
     return next;
 }
 
@@ -299,7 +292,7 @@ static EW_COLD void idle(void) {
 // thread waits does not look as if it had been there before.
 static void run_another(enum ew_why why) {
     count_steps(why);
-    while (!ready_count)
+    while (!ew_ready_count)
         idle();
     switch_to(choose(why));
 }
@@ -369,7 +362,7 @@ _Noreturn void ew_leave(void) {
 
 void ew_scheduler_forked(void) {
     ew_waiters_forked();
-    thread_count = ready_count = 0;
+    thread_count = ew_ready_count = 0;
     ew_due_forked();
     ew_self->known_at = 0;
     memset(numbered, 0, numbers_used * sizeof *numbered);

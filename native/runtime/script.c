@@ -297,10 +297,8 @@ bool ew_script_may_go_on(void) {
 bool ew_script_is_stalled(void) {
     struct ew_script_act act;
     bool stalled = false;
-    uint32_t count;
-    struct ew_thread *const *ready = ew_ready(&count);
     next_act(&act, &stalled);
-    for (uint32_t i = 0; i < count; i++)
-        stalled |= ew_script_holds(ready[i]);
+    for (uint32_t i = 0; i < ew_ready_count; i++)
+        stalled |= ew_script_holds(ew_ready[i]);
     return stalled;
 }

@@ -159,7 +159,8 @@ long ew_write(int fd, const struct ew_writing *writing) {
     ew_transfer_begin(&transfer, fd, POLLOUT, may_wait);
     transfer.pc = writing->pc;
     if (transfer.waits)
-        ew_channel_put_on(fd, &transfer.status, writing->pc); // others may take the first part meanwhile
+        ew_channel_put_on(fd, &transfer.status,
+                          writing->pc); // others may take the first part meanwhile
     long done = write_all(&transfer, &progress);
     ew_transfer_end(&transfer);
     ew_transferred(EW_OP_LOAD, writing->parts, writing->count, done, writing->pc);

@@ -78,6 +78,13 @@ static void allocating(void) {
 
 // --- not for ever
 
+static char pages[64][4096];
+
+static void counting_on_pages(void) {
+    for (long i = 0; i < LONG && !watched; i++)
+        pages[i % 64][0]++;
+}
+
 static void counting_in_a_register(void) {
     for (long i = 0; i < LONG && !watched; i++)
         ;
@@ -170,6 +177,7 @@ static const struct {
     {"semaphore", on_semaphore},
     {"trylock", trying},
     {"allocate", allocating},
+    {"pages", counting_on_pages},
     {"register", counting_in_a_register},
     {"memory", counting_in_memory},
     {"unseen", counting_where_nobody_sees},

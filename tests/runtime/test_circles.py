@@ -26,6 +26,7 @@ FOR_EVER = [
 ]
 NOT_FOR_EVER = [
     "register",
+    "pages",
     "memory",
     "unseen",
     "moment",

@@ -10,11 +10,11 @@ static void start(uint64_t seed, const struct ew_tuning *tuning) {
 }
 
 static uint32_t next(const struct ew_decision *decision) {
-    return (uint32_t)(ew_random(&state) % decision->count);
+    return ew_random_below(&state, decision->count);
 }
 
 static uint32_t pick(uint32_t count) {
-    return (uint32_t)(ew_random(&state) % count);
+    return ew_random_below(&state, count);
 }
 
 // Short distances are as likely as long ones, for races hide at both: between 1 and 4096 accesses.
