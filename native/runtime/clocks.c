@@ -119,11 +119,15 @@ static void learn(const struct ew_vector *what) {
     ew_vector_join(&times()->clock, what); // never moves: it has a place for every slot
 }
 
+// Who knows a segment that is over knows all that it knew.
 static void acquire(const struct ew_sync_object *object, bool shared) {
     if (!object)
         return;
-    learn(object->released);
-    if (!shared)
+    if (!object->by || !ew_segment_is_known(object->by))
+        learn(object->released);
+    else
+        __builtin_prefetch(object->released, 1); // most often it is released soon
+    if (!shared && object->shared)
         learn(object->shared);
 }
 
@@ -131,6 +135,7 @@ static void release(struct ew_sync_object *object, bool shared) {
     if (shared) {
         ew_vector_join(&object->shared, times()->clock);
     } else {
+        object->by = times()->segment;
         ew_vector_copy(&object->released, times()->clock);
         ew_vector_drop(&object->shared);
     }
@@ -208,6 +213,7 @@ static bool releases(int order) {
 // A store goes on with the release sequences of its own thread, and ends those of all others.
 static void store(struct ew_sync_object *object, const struct ew_vector *what) {
     uint32_t me = times()->thread + 1;
+    object->by = 0;
     if (object->stored_by != me)
         ew_vector_drop(&object->released);
     else if (object->mixed)
@@ -221,6 +227,7 @@ static void store(struct ew_sync_object *object, const struct ew_vector *what) {
 // A read-modify-write goes on with all.
 static void update(struct ew_sync_object *object, const struct ew_vector *what) {
     bool mine = object->stored_by == times()->thread + 1;
+    object->by = 0;
     if (!mine && what && object->stored_by && !object->mixed) {
         ew_vector_copy(&object->own, object->released);
         object->mixed = true;

@@ -4,6 +4,8 @@
 // Priority protocols are kept and change nothing: here no thread has to wait for a processor.
 #include "mutex.h"
 #include "at_work.h"
+#include "objects.h"
+#include "shadow.h"
 #include "sync.h"
 #include "threads.h"
 
@@ -228,9 +230,19 @@ int ew_mutex_give(struct ew_mutex *mutex, const void *pc) {
     return 0;
 }
 
+// What is needed behind the decision, which takes about as long as memory does.
+static void expect(const struct ew_mutex *mutex) {
+    __builtin_prefetch(mutex, 1);
+    if (ew_detecting) {
+        __builtin_prefetch(ew_cell_at((uintptr_t)mutex), 1);
+        ew_object_expect(mutex);
+    }
+}
+
 int ew_mutex_lock(struct ew_mutex *mutex, int64_t deadline, const void *pc) {
     if (UNLIKELY(!ew_running))
         return 0; // one thread, and it is still starting
+    expect(mutex);
     ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, mutex, sizeof(pthread_mutex_t));
     return ew_mutex_take(mutex, deadline, pc);
 }

@@ -10,9 +10,13 @@ static uint32_t object_count, object_bits;
 #define LINE 64
 EW_LARGE static struct ew_marks lines;
 
+static uintptr_t first_place(unsigned bits, uintptr_t address) {
+    return address * 0x9E3779B97F4A7C15u >> (64 - bits);
+}
+
 static struct ew_sync_object *place_of(struct ew_sync_object *table, unsigned bits,
                                        uintptr_t address) {
-    uintptr_t at = address * 0x9E3779B97F4A7C15u >> (64 - bits);
+    uintptr_t at = first_place(bits, address);
     while (table[at].address && table[at].address != address)
         at = (at + 1) & ((1ul << bits) - 1);
     return &table[at];
@@ -49,6 +53,11 @@ struct ew_sync_object *ew_object_if_any(const void *address) {
     return object && object->address ? object : NULL;
 }
 
+void ew_object_expect(const void *address) {
+    if (object_bits)
+        __builtin_prefetch(&objects[first_place(object_bits, (uintptr_t)address)]);
+}
+
 static bool end(struct ew_sync_object *object) {
     bool used = object->used;
     object->used = false;
@@ -56,7 +65,7 @@ static bool end(struct ew_sync_object *object) {
     ew_vector_drop(&object->shared);
     ew_vector_drop(&object->woken);
     ew_vector_drop(&object->own);
-    object->stored_by = 0;
+    object->by = object->stored_by = 0;
     object->mixed = false;
     return used;
 }

@@ -14,6 +14,7 @@ struct ew_sync_object {
     struct ew_vector *shared;   // lock: by the readers since
     struct ew_vector *woken;    // by all wakes
     struct ew_vector *own;      // of `released`, if `mixed`: by the last thread that stored
+    uint32_t by;                // the segment that `released` is of; 0: of several, or none
     uint32_t stored_by;         // its number + 1; 0: nobody has
     bool mixed;                 // others have released since
     bool used;                  // since its memory came to be
@@ -21,6 +22,7 @@ struct ew_sync_object {
 
 struct ew_sync_object *ew_object_at(const void *address);
 struct ew_sync_object *ew_object_if_any(const void *address);
+void ew_object_expect(const void *address); // it is going to be asked for: into the caches with it
 
 // Their memory is given back: what comes there later is another object. Whether there were any.
 bool ew_objects_end(uintptr_t address, size_t size);

@@ -339,6 +339,8 @@ void ew_shadow_use(uintptr_t address, uintptr_t pc) {
     struct ew_cell *cell = ew_cell_at(address & ~3ul);
     uint32_t byte = 1u << (address & 3), mine = (ew_current & ~EW_BYTES) | EW_ATOMIC | byte;
     uint32_t read = cell->read;
+    if (read == mine)
+        return; // at the end of what it was locked for
     bool alone = !(read & EW_SET) && !(read & EW_BYTES & ~byte) &&
                  (read <= EW_BYTES || (read & EW_ATOMIC && ew_entry_is_known(read)));
     if (LIKELY(ew_segment_is_known(cell->write >> 4)) && LIKELY(alone))

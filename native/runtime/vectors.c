@@ -8,6 +8,14 @@
 #define AT_ONCE (1ul << 16)
 static struct ew_vector *spare[32]; // by the logarithm of their room; `at` holds the next one
 
+// So many at once: rooms are multiples of it, and what is behind the length means nothing. Segments
+// are no larger than signed numbers.
+typedef int32_t four __attribute__((vector_size(SMALLEST * 4), aligned(4), may_alias));
+
+static four *four_at(struct ew_vector *vector, uint32_t index) {
+    return (four *)&vector->at[index];
+}
+
 static unsigned class_of(uint32_t length) {
     return length <= SMALLEST ? 2 : 32 - (unsigned)__builtin_clz(length - 1);
 }
@@ -41,14 +49,10 @@ static struct ew_vector *create(uint32_t length) {
     return vector;
 }
 
-void ew_vector_drop(struct ew_vector **vector) {
-    struct ew_vector *old = *vector;
-    if (!old)
-        return;
+void ew_vector_give_back(struct ew_vector *old) {
     struct ew_vector **list = &spare[class_of(old->room)];
     memcpy(old->at, list, sizeof *list);
     *list = old;
-    *vector = NULL;
 }
 
 void ew_vector_reach(struct ew_vector **vector, uint32_t length) {
@@ -77,14 +81,17 @@ void ew_vector_copy(struct ew_vector **to, const struct ew_vector *from) {
     if (!*to)
         *to = create(from->length);
     (*to)->length = from->length;
-    memcpy((*to)->at, from->at, from->length * sizeof *from->at);
+    for (uint32_t i = 0; i < from->length; i += SMALLEST)
+        *four_at(*to, i) = *four_at((struct ew_vector *)from, i);
 }
 
 void ew_vector_join(struct ew_vector **to, const struct ew_vector *from) {
     if (!from)
         return;
     ew_vector_reach(to, from->length);
-    uint32_t *mine = (*to)->at;
-    for (uint32_t i = 0; i < from->length; i++)
-        mine[i] = from->at[i] > mine[i] ? from->at[i] : mine[i];
+    for (uint32_t i = 0; i < from->length; i += SMALLEST) {
+        four mine = *four_at(*to, i), theirs = *four_at((struct ew_vector *)from, i);
+        four more = mine > theirs;
+        *four_at(*to, i) = (mine & more) | (theirs & ~more);
+    }
 }
