@@ -11,10 +11,15 @@
 // Some bytes of a cell that is split.
 bool ew_split_passes(struct ew_cell *cell, uint32_t bytes, bool writes);
 
+// The running thread's entry for one byte of a cell.
+static inline uint32_t ew_byte(uint32_t byte) {
+    return (ew_current & ~EW_BYTES) | 1u << byte;
+}
+
 // A byte of such, which the thread has touched before in this segment.
 static inline bool ew_split_is_done(const struct ew_cell *cell, uint32_t byte, bool writes) {
     const struct ew_cell *of_byte = &ew_split_of(cell)[byte];
-    uint32_t mine = (ew_current & ~EW_BYTES) | 1u << byte;
+    uint32_t mine = ew_byte(byte);
     return of_byte->write == mine || (!writes && of_byte->read == mine);
 }
 
@@ -26,6 +31,16 @@ static inline bool ew_reader_passes(const struct ew_cell *cell, uint32_t mine) {
     if ((*entry ^ mine) & (EW_ATOMIC | EW_BYTES))
         return false;
     *entry = mine;
+    return true;
+}
+
+// The same, whether or not it has.
+static inline bool ew_byte_passes(struct ew_cell *of_byte, uint32_t mine, bool writes) {
+    if (of_byte->write == mine || (!writes && of_byte->read == mine))
+        return true;
+    if (!ew_past_is_plain(of_byte))
+        return !writes && ew_reader_passes(of_byte, mine);
+    *(writes ? &of_byte->write : &of_byte->read) = mine;
     return true;
 }
 

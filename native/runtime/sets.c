@@ -7,11 +7,13 @@
 #define UNIT 64 // bytes; a set takes as many as it needs
 #define UNITS_MAX (1u << 28)
 #define HEAD (sizeof(struct ew_set) / sizeof(uint32_t))
-#define CHAINS_BITS 16
 
 static char *units; // reserved; touched as sets come
 static uint32_t used = 1;
-static uint32_t *chains;
+// As many chains as sets, about: few sets are found in few lines of memory.
+#define FEWEST_BITS 9
+#define MOST_BITS 24
+static uint32_t *chains, chain_bits = FEWEST_BITS, set_count;
 static uint32_t spare[32]; // by the logarithm of their size in units; `next` holds the next one
 
 struct ew_set *ew_set_at(uint32_t number) {
@@ -52,7 +54,22 @@ static uint32_t hash_of(const uint32_t *entries, uint32_t count) {
 }
 
 static uint32_t *chain_of(uint32_t hash) {
-    return &chains[hash >> (32 - CHAINS_BITS)];
+    return &chains[hash >> (32 - chain_bits)];
+}
+
+static void lengthen(void) {
+    uint32_t *old = chains, old_bits = chain_bits;
+    chain_bits += 2;
+    chains = ew_pages(sizeof *chains << chain_bits);
+    for (uint32_t i = 0; i < 1u << old_bits; i++)
+        for (uint32_t number = old[i], next; number; number = next) {
+            struct ew_set *set = ew_set_at(number);
+            uint32_t *chain = chain_of(set->hash);
+            next = set->next;
+            set->next = *chain;
+            *chain = number;
+        }
+    raw3(SYS_munmap, (long)old, (long)(sizeof *old << old_bits), 0);
 }
 
 uint32_t ew_set_of(const uint32_t *entries, uint32_t count) {
@@ -64,6 +81,10 @@ uint32_t ew_set_of(const uint32_t *entries, uint32_t count) {
             set->uses++;
             return number;
         }
+    }
+    if (++set_count > 1u << chain_bits && chain_bits + 2 <= MOST_BITS) {
+        lengthen();
+        chain = chain_of(hash);
     }
     uint32_t number = create(count);
     struct ew_set *set = ew_set_at(number);
@@ -80,16 +101,18 @@ void ew_set_drop(uint32_t number) {
     while (*at != number)
         at = &ew_set_at(*at)->next;
     *at = set->next;
+    set_count--;
     destroy(number);
 }
 
 void ew_sets_start(void) {
     units = ew_pages((size_t)UNITS_MAX * UNIT);
-    chains = ew_pages(sizeof *chains << CHAINS_BITS);
+    chains = ew_pages(sizeof *chains << chain_bits);
 }
 
 void ew_sets_forget(void) {
     used = 1;
-    memset(chains, 0, sizeof *chains << CHAINS_BITS);
+    set_count = 0;
+    memset(chains, 0, sizeof *chains << chain_bits);
     memset(spare, 0, sizeof spare);
 }

@@ -10,12 +10,14 @@ static inline bool is_ordinary(uintptr_t pc) {
     return !ew_shadow_filtered && !ew_place_may_be_shared(pc);
 }
 
-// Small fields side by side mostly have different pasts.
+// Small fields side by side mostly have different pasts. A write may make one cell of them again.
 static inline bool small_passes(struct ew_cell *cell, uint32_t byte, uint32_t size, bool writes,
                                 uintptr_t pc) {
     if (ew_is_split(cell->write))
-        return ew_split_is_done(cell, byte, writes) &&
-               (size == 1 || ew_split_is_done(cell, byte + 1, writes));
+        return (ew_split_is_done(cell, byte, writes) &&
+                (size == 1 || ew_split_is_done(cell, byte + 1, writes))) ||
+               (size == 1 && !writes && is_ordinary(pc) &&
+                ew_byte_passes(&ew_split_of(cell)[byte], ew_byte(byte), false));
     return is_ordinary(pc) && ew_part_passes(cell, ((1u << size) - 1) << byte, writes);
 }
 

@@ -96,23 +96,13 @@ void ew_split_settle(struct ew_cell *cell) {
     *cell = one;
 }
 
-static inline bool byte_passes(struct ew_cell *of_byte, uint32_t mine, bool writes) {
-    if (of_byte->write == mine || (!writes && of_byte->read == mine))
-        return true;
-    if (!ew_past_is_plain(of_byte))
-        return !writes && ew_reader_passes(of_byte, mine);
-    *(writes ? &of_byte->write : &of_byte->read) = mine;
-    return true;
-}
-
 // One cell may do again when all of it has been touched, of which the last byte mostly is the last.
 #define LAST 3
 bool ew_split_passes(struct ew_cell *cell, uint32_t bytes, bool writes) {
     struct ew_cell *of_bytes = ew_split_of(cell);
-    uint32_t mine = ew_current & ~EW_BYTES;
     for (uint32_t rest = bytes; rest; rest &= rest - 1) {
         uint32_t byte = (uint32_t)__builtin_ctz(rest);
-        if (!byte_passes(&of_bytes[byte], mine | 1u << byte, writes))
+        if (!ew_byte_passes(&of_bytes[byte], ew_byte(byte), writes))
             return false;
     }
     if (bytes == EW_BYTES || (writes && bytes >> LAST))
