@@ -134,6 +134,19 @@ def test_a_branch_that_only_goes_on_for_long_says_nothing(
         judged = judged_alone(made, tmp_path)
     assert judged.klass is Class.INCONCLUSIVE
     assert "took too long" in judged.reason
+    assert "thread T2 alone had done something for" in judged.explanation[-1]
+    assert "read global 'never' again and again, which stayed as it was" in judged.explanation[-1]
+    assert "and changed global 'looks'." in judged.explanation[-1]
+
+
+def test_of_what_goes_on_for_long_and_gets_somewhere_nothing_is_told(
+    consequences: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(branch, "_LONG", 100_000)
+    with bench([consequences, "works_on"], continuations=2) as made:
+        judged = judged_alone(made, tmp_path)
+    assert judged.klass is Class.INCONCLUSIVE
+    assert not any(line.startswith("When it was stopped") for line in judged.explanation)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from eitherway.find.reasons import reason_of
 from eitherway.find.specification import ANYTHING, Specification
 from eitherway.find.states import states_of
 from eitherway.find.states import told as told_states
+from eitherway.find.stopped import told_of_stopped
 from eitherway.findings.sentences import UNDECIDED
 from eitherway.judge.experiment import CONTINUATIONS, Verdict, judge_among, worst
 from eitherway.judge.sentences import consequence, why_single
@@ -158,6 +159,10 @@ class Judge(Closing):
             return replace(told, explanation=_single(finding, verdict, best.instance))
         if not any(trial.flipped for trial in best.verdict.trials):
             return told
+        if verdict.klass is Class.INCONCLUSIVE:
+            pair, trial = best.instance.pair, best.verdict.decisive
+            words = told_of_stopped(self._tracer, branches, pair, trial)
+            return replace(told, explanation=(*told.explanation, *filter(None, [words])))
         told = self._with_states(told, best, branches)
         if verdict.klass not in (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS):
             return told

@@ -266,6 +266,18 @@ static void counts_on(void) {
     run(announce, count_looks);
 }
 
+// Who looks too early has much to do.
+static int numbers[1000000];
+static void *work_much(void *unused) {
+    if (!ready)
+        for (int i = 1; i < 1000000; i++)
+            numbers[i] = numbers[i - 1] + looks;
+    return unused;
+}
+static void works_on(void) {
+    run(announce, work_much);
+}
+
 // Much comes first, with output on the way.
 static volatile long much;
 static void much_first(long steps) {
@@ -357,6 +369,7 @@ static const struct {
     {"much_output", much_output},
     {"spins_on", spins_on},
     {"counts_on", counts_on},
+    {"works_on", works_on},
     {"late_output", late_output},
     {"late_assertion", late_assertion},
 };
