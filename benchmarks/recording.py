@@ -2,8 +2,9 @@
 """What recording a tree of processes costs: bare, under each recorder of ours, under strace -f.
 
 All run in turn; the processor's time is that of the tree and of whoever looks at it. Figures are
-medians of the rounds. The bars: of what strace costs above bare, half on forks and 0.8 elsewhere by
-ptrace; 500 ns a recorded call by BPF.
+medians of the rounds. What a call costs has two parts: what the tree takes more than bare, and
+what the recorder takes itself, from its start to its end. The bars: of what strace costs above
+bare, half on forks and 0.8 elsewhere by ptrace; 500 ns a recorded call by BPF, of both parts.
 """
 
 import shutil
@@ -130,6 +131,12 @@ def per_call(rounds: Rounds, variant: str) -> float:
     return above(rounds, variant) / _median(rounds[variant], lambda run: run.calls) * 1e9
 
 
+def in_recorder(rounds: Rounds, variant: str) -> float:
+    """Of these, what the recorder takes itself."""
+    own = _median(rounds[variant], lambda run: run.spent.own)
+    return own / _median(rounds[variant], lambda run: run.calls) * 1e9
+
+
 def _times(rounds: Rounds, variant: str) -> list[str]:
     bare = rounds["bare"]
     return [f"{_median(rounds[variant], unit) / _median(bare, unit):.2f}" for unit in (_cpu, _wall)]
@@ -158,6 +165,7 @@ def costs(name: str, rounds: Rounds) -> list[str]:
         cells += [f"{calls:,.0f}", f"{size:.0f}"]
         cells += [held(f"{found:.2f}", over and variant == "ptrace")]
         cells += [held(f"{cost:,.0f}", over and variant != "ptrace")]
+        cells += [f"{in_recorder(rounds, variant):,.0f}"]
     return cells
 
 
@@ -188,7 +196,13 @@ def main() -> None:
     head += [
         cell
         for name in list(variants)[len(OTHERS) :]
-        for cell in (f"{name}: calls", "bytes a call", "of strace's cost", "ns a call")
+        for cell in (
+            f"{name}: calls",
+            "bytes a call",
+            "of strace's cost",
+            "ns a call",
+            "in the recorder",
+        )
     ]
     second = table(head, [costs(name, rounds) for name, rounds in found.items()])
     told = f"{watch.told()} {_noise(list(found.values()))}"

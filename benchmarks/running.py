@@ -30,6 +30,7 @@ class Spent:
     processor: float
     wall: float
     resident: int
+    own: float = 0.0  # seconds of the processor of the first process alone
 
 
 @contextmanager
@@ -61,8 +62,8 @@ def spent(
             )
         if not job.right(out.read_bytes()):
             raise SystemExit(f"{' '.join(job.command)}: its output is wrong")
-        processor, wall, resident = report.read_text(encoding="ascii").split()
-    return Spent(float(processor), float(wall), int(resident))
+        processor, wall, resident, own = report.read_text(encoding="ascii").split()
+    return Spent(float(processor), float(wall), int(resident), float(own))
 
 
 def recorded(job: Job, seed: int) -> Ran:

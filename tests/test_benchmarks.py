@@ -177,11 +177,18 @@ def test_costs_of_recorders_are_held_against_straces() -> None:
     assert recording.per_call(found, "ptrace") == pytest.approx(2e7)
 
 
+def test_what_a_recorder_takes_itself_is_told_apart() -> None:
+    took = running.Spent(3.0, 3.0, 1024, own=0.5)
+    found: recording.Rounds = {"bpf": [recording.Measured(took, 100)]}
+    assert recording.in_recorder(found, "bpf") == pytest.approx(5e6)
+
+
 def test_a_tree_is_recorded_and_counted(tmp_path: Path) -> None:
     small = job(tmp_path, "echo right")
     told = recording.measured(small, tmp_path, recording.PTRACE)
     assert told.calls > 0
     assert told.size > 112 * told.calls
+    assert 0 < told.spent.own < told.spent.processor  # without what it recorded
 
 
 # --- jobs

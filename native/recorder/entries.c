@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "../tracer/call_table.h"
 #include "../tracer/numbering.h"
 #include "entries.h"
 
@@ -21,7 +22,7 @@ enum { KERNEL_MINOR_BITS = 20, FIRST_ROOM = 4096 };
 static const struct seen *record; // that is being taken
 static int root;
 static uint32_t root_object;
-static uint64_t unknown;
+static uint64_t unknown, looked;
 
 void *with_room(void *list, size_t *room, size_t place, size_t size) {
     size_t wanted = *room ? *room : FIRST_ROOM;
@@ -188,6 +189,7 @@ uint32_t *entry_remembered(uint32_t number) {
 // As it is by now, a moment later.
 static bool look_now(const struct entry_asked *asked, struct entry_found *found) {
     struct stat status;
+    looked++;
     if (fstatat(asked->base, asked->way, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
     *found = (struct entry_found){object_of(&status), status.st_mode};
@@ -204,26 +206,74 @@ static bool went_through(const struct entry_asked *asked) {
     return !asked->last && record->result != -ENOENT && record->result != -ENOTDIR;
 }
 
+// ---- directories that a path has come through
+
+static struct through {
+    uint32_t object, in; // that directory
+} through[LOOKUPS_MAX];
+static size_t through_count;
+
+static void go_through(uint32_t object, uint32_t directory) {
+    if (through_count < LOOKUPS_MAX)
+        through[through_count++] = (struct through){object, directory};
+}
+
+// "." and ".." are no entries: a path that goes through them stays, or goes back to where it came
+// from; but one that begins with ".." must be looked at.
+static bool find_by_dots(const struct entry_asked *asked, struct entry_found *found) {
+    bool up = asked->length == 2;
+    size_t at = through_count;
+    while (up && at && through[at - 1].object != asked->directory)
+        at--;
+    *found = (struct entry_found){up && at ? through[at - 1].in : asked->directory, S_IFDIR};
+    if (up ? at != 0 : record->result != -ENOTDIR)
+        return true;
+    if (look_now(asked, found))
+        return true;
+    if (went_through(asked))
+        *found = (struct entry_found){object_that_was(S_IFDIR), S_IFDIR};
+    return went_through(asked);
+}
+
+static uint64_t how_opened(void) {
+    const struct call_shape *shape = call_shape_of(record->number);
+    for (int i = 0; i < ARGUMENTS; i++)
+        if (shape->takes[i] == TAKES_OPEN_FLAGS)
+            return record->arguments[i];
+    return 0;
+}
+
+// The call itself made it, and followed no link to it.
+static bool is_made_by_call(const struct entry_asked *asked) {
+    return asked->last && record->created && how_opened() & (O_EXCL | O_NOFOLLOW);
+}
+
 // What calls have told of an entry holds; what nobody has told of is looked at.
 bool entry_find(const struct entry_asked *asked, struct entry_found *found) {
+    if (strcmp(asked->name, ".") == 0 || strcmp(asked->name, "..") == 0)
+        return find_by_dots(asked, found);
     uint32_t name = text_number(asked->name, asked->length);
     uint32_t *known = entry_remembered(entry_number(asked->directory, name));
     bool was_there = went_through(asked), told = *known != NOT_KNOWN;
-    bool dots = strcmp(asked->name, ".") == 0 || strcmp(asked->name, "..") == 0;
     bool by_itself = changes_by_itself(asked->directory);
-    if (told && !dots && !by_itself && (*known || !was_there)) {
-        *found = (struct entry_found){*known, *known ? modes[*known] : 0};
+    bool is_new = asked->last && record->result >= 0 && makes_directory(record->number);
+    if (told && !by_itself && (*known || !(was_there || is_new))) {
+        *found = (struct entry_found){*known, *known ? mode_of(*known) : 0};
+        if (S_ISDIR(found->mode))
+            go_through(*known, asked->directory);
         return *known;
     }
-    bool there = look_now(asked, found);
+    bool there = !is_made_by_call(asked) && look_now(asked, found);
     if (!there && was_there) {
         uint32_t object = told && *known ? *known : object_that_was(S_IFDIR);
         mode_set(object, S_IFDIR | (by_itself ? CHANGES_BY_ITSELF : 0));
         *found = (struct entry_found){object, S_IFDIR};
         there = true;
     }
-    if (there && !asked->last && !dots)
-        *known = found->object; // of the last one the call decides
+    if (!asked->last) // of the last one the call decides
+        *known = there ? found->object : 0;
+    if (there && S_ISDIR(found->mode))
+        go_through(found->object, asked->directory);
     return there;
 }
 
@@ -271,6 +321,7 @@ bool shared_start(struct thread *thread, int directory, uint32_t path, int *base
 void entries_ask_about(const struct seen *seen) {
     record = seen;
     paths_asked = 0;
+    through_count = 0;
 }
 
 void entries_begin(void) {
@@ -285,6 +336,10 @@ void entries_begin(void) {
         proc = status.st_dev;
     if (getcwd(here, sizeof here) && stat(here, &status) == 0)
         way_set(object_of(&status), here + 1);
+}
+
+uint64_t entries_looked(void) {
+    return looked;
 }
 
 uint64_t entries_unknown(void) {

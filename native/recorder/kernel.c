@@ -2,7 +2,7 @@
 // What the programs in the kernel have seen, out of their ring. It lies in shared memory: a page
 // that says how far we have read, one that says how far they have written, and the records. The
 // kernel offers these twice in a row, so that none is cut by the end; but each page that is mapped
-// takes its time, so once must do.
+// takes its time, so once must do, and a part only when it is come to.
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,19 +12,22 @@
 #include "recorder.h"
 
 enum { HEAD = 8, LINE = 64, AHEAD = 512 };
+enum { PART = 1 << 20, PARTS = SEEN_RING / PART }; // a record is in one, or in two
 #define BUSY (1u << 31)
 #define DISCARDED (1u << 30)
 
 static int loader;
 static _Atomic unsigned long *read_so_far;
 static const _Atomic unsigned long *written;
-static const char *records;
+static int ring;
+static const char *parts[PARTS]; // NULL: not mapped yet
 static const volatile uint64_t *counts;
 
 static void *mapped(int map, size_t size, int rights, off_t at) {
     void *memory = mmap(NULL, size, rights, MAP_SHARED, map, at);
     if (memory == MAP_FAILED)
         die(EXIT_UNAVAILABLE, "BPF cannot be used: its ring cannot be mapped here");
+    madvise(memory, size, MADV_DONTFORK); // the command does without its thousands of pages
     return memory;
 }
 
@@ -39,11 +42,9 @@ void kernel_begin(int socket) {
     if (maps[0] < 0)
         die(EXIT_UNAVAILABLE, "%s", length > 0 ? text : "BPF cannot be used: its loader ended");
     read_so_far = mapped(maps[0], page, PROT_READ | PROT_WRITE, 0);
-    const char *rest = mapped(maps[0], page + (size_t)SEEN_RING, PROT_READ, (off_t)page);
-    written = (const _Atomic unsigned long *)(const void *)rest;
-    records = rest + page;
+    ring = maps[0];
+    written = mapped(ring, page, PROT_READ, (off_t)page);
     counts = mapped(maps[1], SEEN_COUNTS * sizeof *counts, PROT_READ, 0);
-    close(maps[0]);
     close(maps[1]);
 }
 
@@ -61,15 +62,32 @@ void kernel_done(void) {
     message_send(loader, 'd', NULL, 0);
 }
 
+static const char *place(unsigned long at) {
+    const char **part = &parts[at % SEEN_RING / PART];
+    if (!*part) { // behind two pages
+        off_t start = 2 * sysconf(_SC_PAGESIZE) + (off_t)(part - parts) * PART;
+        *part = mapped(ring, PART, PROT_READ, start);
+    }
+    return *part + at % PART;
+}
+
+// It lies in another's cache.
+static void ask_for(unsigned long at) {
+    const char *part = parts[at % SEEN_RING / PART];
+    if (part)
+        __builtin_prefetch(part + at % PART);
+}
+
 // A record may end early, or where its texts end.
 static void take_one(void (*take)(const struct seen *seen), unsigned long at, size_t size) {
     static struct seen seen;
     enum { SHORT = offsetof(struct seen, second), FULL = offsetof(struct seen, text) };
-    size_t start = at % SEEN_RING, part = SEEN_RING - start;
+    size_t first = PART - at % PART;
     size = size < sizeof seen ? size : sizeof seen;
-    part = part < size ? part : size;
-    memcpy(&seen, records + start, part);
-    memcpy((char *)&seen + part, records, size - part);
+    first = first < size ? first : size;
+    memcpy(&seen, place(at), first);
+    if (first < size)
+        memcpy((char *)&seen + first, place(at + first), size - first);
     if (size <= SHORT)
         memset((char *)&seen + SHORT, 0, FULL - SHORT);
     take(&seen);
@@ -80,13 +98,13 @@ int kernel_take(void (*take)(const struct seen *seen)) {
     unsigned long end = atomic_load_explicit(written, memory_order_acquire);
     int count = 0;
     while (at < end) {
-        const char *head = records + at % SEEN_RING;
+        const char *head = place(at);
         uint32_t length = atomic_load_explicit((const _Atomic uint32_t *)(const void *)head,
                                                memory_order_acquire);
         if (length & BUSY)
             break;
-        __builtin_prefetch(records + (at + AHEAD) % SEEN_RING); // it lies in another's cache
-        __builtin_prefetch(records + (at + AHEAD + LINE) % SEEN_RING);
+        ask_for(at + AHEAD);
+        ask_for(at + AHEAD + LINE);
         uint32_t size = length & ~DISCARDED;
         if (!(length & DISCARDED))
             take_one(take, at + HEAD, size);

@@ -15,8 +15,10 @@
 #include "../tracer/call_table.h"
 #include "recorder.h"
 
-enum { NUMBERS = 1 << 22 };         // pid_max cannot be more
-enum { NAP = 2, QUIET_NAPS = 500 }; // ms; so many without a record, and who is left is left
+enum { NUMBERS = 1 << 22 };          // pid_max cannot be more
+enum { NAP = 2, LONG_NAPS = 32 };    // ms; the longest, of all processors together
+enum { QUIET = 1000 };               // ms without a record, and who is left is left
+enum { MANY = SEEN_RING / 8 / 256 }; // records of one nap: more could be lost in a longer one
 enum event { MADE = 1, RUNS = 2, ENDED = 3, SIGNALLED = 4 };
 
 static const char usage[] = "usage: eitherway-recorder --into FD --loader FD [--facts FD] "
@@ -199,23 +201,38 @@ static void end_left(void) {
     end_note_number("left", left);
 }
 
+// What was not told by calls must be looked at soon; else a nap only must not be too long for the
+// ring, which all processors fill.
+static int next_nap(int nap, int taken) {
+    static uint64_t looked;
+    bool has_looked = entries_looked() != looked;
+    long longest = LONG_NAPS / sysconf(_SC_NPROCESSORS_ONLN);
+    looked = entries_looked();
+    if (has_looked || taken > MANY || longest <= NAP)
+        return NAP;
+    return 2 * nap < longest ? 2 * nap : (int)longest;
+}
+
 // Nobody tells us that there are records, which would cost those who are looked at: we look.
 static int follow(int loader) {
-    int status = 0, quiet = 0;
+    int status = 0, quiet = 0, nap = NAP;
     bool ended = false;
     struct pollfd ends[] = {{.fd = (int)syscall(SYS_pidfd_open, first, 0), .events = POLLIN},
                             {.fd = loader}}; // only its end is told of
     while (!ended || living) {
-        poll(ends, 2, NAP);
+        poll(ends, 2, nap);
         if (ends[1].revents)
             die(EXIT_UNAVAILABLE, "BPF cannot be used any more: the loader of its programs ended");
-        quiet = kernel_take(take) > 0 ? 0 : quiet + 1;
-        if (!ended && waitpid(first, &status, WNOHANG) == first) {
+        int taken = kernel_take(take);
+        quiet = taken > 0 ? 0 : quiet + nap;
+        nap = next_nap(nap, taken);
+        if (!ended && ends[0].revents && waitpid(first, &status, WNOHANG) == first) {
             ended = true;
             close(ends[0].fd);
             ends[0].fd = -1; // from here on only time is waited for
+            nap = NAP;
         }
-        if (ended && living && quiet > QUIET_NAPS) {
+        if (ended && living && quiet > QUIET) {
             end_left();
             break;
         }

@@ -21,9 +21,13 @@ static uint32_t *remembered(const struct lookup *lookup) {
     return entry_remembered(entry_number(lookup->directory, lookup->name));
 }
 
+bool makes_directory(uint64_t number) {
+    return number == SYS_mkdir || number == SYS_mkdirat;
+}
+
 static bool makes(uint64_t number) {
-    return number == SYS_mkdir || number == SYS_mkdirat || number == SYS_mknod ||
-           number == SYS_mknodat || number == SYS_symlink || number == SYS_symlinkat;
+    return makes_directory(number) || number == SYS_mknod || number == SYS_mknodat ||
+           number == SYS_symlink || number == SYS_symlinkat;
 }
 
 static bool removes(uint64_t number) {
@@ -71,9 +75,11 @@ static void mend(struct lookup *last, const struct seen *seen, bool new_link) {
         else if (last->found)
             *after = last->found;
     } else if (makes(seen->number) || new_link) {
-        *after = *after == NOT_KNOWN && last->found ? last->found : NOT_KNOWN;
+        *after = (*after == NOT_KNOWN || !*after) && last->found ? last->found : NOT_KNOWN;
         if (seen->number == SYS_symlink || seen->number == SYS_symlinkat)
             made_link(after, seen);
+        else if (*after == NOT_KNOWN && makes_directory(seen->number)) // and gone by now
+            *after = object_that_was(S_IFDIR);
         last->found = 0;
     } else if (removes(seen->number)) {
         last->found = last->found ? last->found : was_there(last);
@@ -87,6 +93,15 @@ static void mend(struct lookup *last, const struct seen *seen, bool new_link) {
         else if (!last->found)
             last->found = was_there(last);
         *after = last->found;
+    }
+}
+
+// Links that a path ended with, and that were followed: the call decides of what they led to.
+static void keep_links(const struct thread *thread) {
+    for (size_t i = 0; i + 1 < thread->lookup_count; i++) {
+        const struct lookup *lookup = &thread->lookups[i], *next = lookup + 1;
+        if (lookup->flags & LOOKUP_LAST && next->path == lookup->path && lookup->found)
+            *remembered(lookup) = lookup->found;
     }
 }
 
@@ -112,6 +127,14 @@ static void learn_ways(const struct thread *thread, const struct seen *seen) {
     }
 }
 
+// What it found holds: nothing is learned of it.
+static bool finds_the_same(const struct thread *thread, const struct seen *seen) {
+    const struct lookup *last = &thread->lookups[thread->lookup_count - 1];
+    bool looks =
+        !makes(seen->number) && !removes(seen->number) && !seen->given.device && !seen->length[1];
+    return looks && !last->found == (seen->result == -ENOENT);
+}
+
 static void mend_all(struct thread *thread, const struct seen *seen) {
     struct lookup *first = last_of(thread, 0), *second = last_of(thread, 1);
     if (renames(seen->number) && seen->result == 0 && first && second) {
@@ -128,8 +151,11 @@ static void mend_all(struct thread *thread, const struct seen *seen) {
 }
 
 void entries_take(struct thread *thread, const struct seen *seen) {
+    thread->lookup_count = 0;
+    if (!path_count(thread->shape))
+        return;
     uint32_t number = walk_number(thread, seen);
-    bool again = number && walk_again(thread, number);
+    bool again = number && walk_again(thread, number, seen);
     if (!again) {
         entries_ask_about(seen);
         lookups_take(thread);
@@ -139,7 +165,10 @@ void entries_take(struct thread *thread, const struct seen *seen) {
         last->found = object_of_seen(&seen->given); // it may be gone, or elsewhere, by now
     if (!again || last)
         learn_ways(thread, seen);
-    mend_all(thread, seen);
-    if (number && !again)
+    if (!again || !finds_the_same(thread, seen))
+        mend_all(thread, seen);
+    if (number && !again) {
+        keep_links(thread);
         walk_keep(thread, number);
+    }
 }

@@ -33,6 +33,7 @@ void entries_take(struct thread *thread, const struct seen *seen);
 
 void entries_begin(void);
 uint32_t object_of_seen(const struct seen_inode *inode);
+uint64_t entries_looked(void);  // how often a file was looked at
 uint64_t entries_unknown(void); // paths that could not be followed any more
 
 #endif

@@ -2,6 +2,7 @@
 // The same call with the same path from the same directory goes the same way, as long as each entry
 // on it leads to what it led to, and no directory was moved: that is where "..", which is no entry
 // here, would lead elsewhere. What changes without a call is not kept.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 
 struct walked {
     uint32_t moved, value; // as ways_moved was; of the call
+    bool broken;           // off, at a part that was not there
     size_t count;
     struct {
         uint32_t entry;
@@ -27,7 +29,7 @@ struct walk_key {
     char text[2 * SEEN_PATH];
 };
 
-static uint32_t path_count(const struct call_shape *shape) {
+uint32_t path_count(const struct call_shape *shape) {
     uint32_t count = 0;
     for (int i = 0; i < ARGUMENTS; i++)
         count += shape->takes[i] == TAKES_PATH || shape->takes[i] == TAKES_LINK ||
@@ -61,8 +63,8 @@ uint32_t walk_number(const struct thread *thread, const struct seen *seen) {
     return numbering_of(&walk_keys, &key, offsetof(struct walk_key, text) + length, &is_new);
 }
 
-static bool walk_holds(const struct walked *walked) {
-    if (!walked || walked->moved != ways_moved())
+static bool walk_holds(const struct walked *walked, const struct seen *seen) {
+    if (!walked || walked->moved != ways_moved() || (walked->broken && seen->result != -ENOENT))
         return false;
     for (size_t i = 0; i < walked->count; i++)
         if (*entry_remembered(walked->parts[i].entry) != walked->parts[i].lookup.found)
@@ -70,10 +72,10 @@ static bool walk_holds(const struct walked *walked) {
     return true;
 }
 
-bool walk_again(struct thread *thread, uint32_t number) {
+bool walk_again(struct thread *thread, uint32_t number, const struct seen *seen) {
     walks = with_room(walks, &walks_room, number, sizeof(struct walked *));
     const struct walked *walked = walks[number];
-    if (!walk_holds(walked))
+    if (!walk_holds(walked, seen))
         return false;
     thread->call.value = walked->value;
     thread->lookup_count = walked->count;
@@ -95,24 +97,30 @@ static bool keep_part(const struct lookup *lookup, struct walked *to, size_t at)
     return true;
 }
 
-// All of its paths were walked to their ends.
-static bool is_whole(const struct thread *thread) {
+// Each of its paths was walked to its end, or to a part that was not there.
+static bool is_whole(const struct thread *thread, bool *broken) {
     uint32_t ends = 0, paths = path_count(thread->shape);
-    for (size_t i = 0; i < thread->lookup_count; i++)
-        if (thread->lookups[i].flags & LOOKUP_LAST)
-            ends |= 1u << thread->lookups[i].path;
+    *broken = false;
+    for (size_t i = 0; i < thread->lookup_count; i++) {
+        const struct lookup *lookup = &thread->lookups[i];
+        bool last = lookup->flags & LOOKUP_LAST;
+        *broken = *broken || (!last && !lookup->found);
+        if (last || !lookup->found)
+            ends |= 1u << lookup->path;
+    }
     return ends == (1u << paths) - 1 && thread->lookup_count < LOOKUPS_MAX;
 }
 
 void walk_keep(const struct thread *thread, uint32_t number) {
     size_t count = thread->lookup_count;
-    if (!is_whole(thread))
+    bool broken;
+    if (!is_whole(thread, &broken))
         return;
     free(walks[number]);
     struct walked *walked = walks[number] = malloc(sizeof *walked + count * sizeof *walked->parts);
     if (!walked)
         die(EXIT_UNAVAILABLE, "there is not enough memory");
-    *walked = (struct walked){ways_moved(), (uint32_t)thread->call.value, count};
+    *walked = (struct walked){ways_moved(), (uint32_t)thread->call.value, broken, count};
     for (size_t i = 0; i < count; i++)
         if (!keep_part(&thread->lookups[i], walked, i)) {
             free(walked);

@@ -6,11 +6,14 @@
 
 #include "tracer.h"
 
-enum { FIRST_ROOM = 1024 };
+enum { FIRST_ROOM = 1024, CHUNK = 1 << 16 };
+
+// Looking on from slot to slot touches no key that has another hash.
+struct numbering_slot {
+    uint32_t hash, number; // 0: empty
+};
 
 struct numbered {
-    uint64_t hash;
-    uint32_t number;
     uint32_t length;
     unsigned char key[];
 };
@@ -24,7 +27,7 @@ uint64_t hash_of(const void *data, size_t length) {
 }
 
 // Eight bytes at a time. What it gives is seen nowhere outside.
-static uint64_t spread(const void *data, size_t length) {
+static uint32_t spread(const void *data, size_t length) {
     const unsigned char *byte = data;
     uint64_t hash = length, word;
     for (; length >= sizeof word; byte += sizeof word, length -= sizeof word) {
@@ -35,7 +38,7 @@ static uint64_t spread(const void *data, size_t length) {
     word = 0;
     memcpy(&word, byte, length);
     hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32;
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
 static void *must(void *memory) {
@@ -44,14 +47,43 @@ static void *must(void *memory) {
     return memory;
 }
 
+// Keys stay for good: they lie one behind the other.
+static struct numbered *kept(const void *key, size_t length) {
+    static unsigned char *chunk;
+    static size_t left;
+    size_t size = (sizeof(struct numbered) + length + 1 + 7) / 8 * 8;
+    if (size > left) {
+        left = size < CHUNK ? CHUNK : size;
+        chunk = must(malloc(left));
+    }
+    struct numbered *item = (struct numbered *)(void *)chunk;
+    chunk += size;
+    left -= size;
+    item->length = (uint32_t)length;
+    memcpy(item->key, key, length);
+    item->key[length] = '\0';
+    return item;
+}
+
+static bool is_of(const struct numbered *item, const void *key, size_t length) {
+    return item->length == length && !memcmp(item->key, key, length);
+}
+
 // The slot that the key is in, or the empty one that it would be put in.
-static struct numbered **slot_of(struct numbering *in, uint64_t hash, const void *key, size_t n) {
-    for (uint32_t at = (uint32_t)hash;; at++) {
-        struct numbered **slot = &in->slots[at & (in->room - 1)];
-        const struct numbered *there = *slot;
-        if (!there || (there->hash == hash && there->length == n && !memcmp(there->key, key, n)))
+static struct numbering_slot *slot_of(const struct numbering *in, uint32_t hash, const void *key,
+                                      size_t length) {
+    for (uint32_t at = hash;; at++) {
+        struct numbering_slot *slot = &in->slots[at & (in->room - 1)];
+        if (!slot->number || (slot->hash == hash && is_of(in->keys[slot->number], key, length)))
             return slot;
     }
+}
+
+static void put(struct numbering *in, struct numbering_slot slot) {
+    uint32_t at = slot.hash;
+    while (in->slots[at & (in->room - 1)].number)
+        at++;
+    in->slots[at & (in->room - 1)] = slot;
 }
 
 static void grow(struct numbering *numbering) {
@@ -59,11 +91,9 @@ static void grow(struct numbering *numbering) {
                                NULL, NULL};
     bigger.slots = must(calloc(bigger.room, sizeof *bigger.slots));
     bigger.keys = must(realloc(numbering->keys, bigger.room * sizeof *bigger.keys));
-    for (uint32_t i = 0; i < numbering->room; i++) {
-        struct numbered *item = numbering->slots[i];
-        if (item)
-            *slot_of(&bigger, item->hash, item->key, item->length) = item;
-    }
+    for (uint32_t i = 0; i < numbering->room; i++)
+        if (numbering->slots[i].number)
+            put(&bigger, numbering->slots[i]);
     free(numbering->slots);
     *numbering = bigger;
 }
@@ -71,17 +101,14 @@ static void grow(struct numbering *numbering) {
 uint32_t numbering_of(struct numbering *numbering, const void *key, size_t length, bool *is_new) {
     if (2 * numbering->count >= numbering->room)
         grow(numbering);
-    uint64_t hash = spread(key, length);
-    struct numbered **slot = slot_of(numbering, hash, key, length);
-    *is_new = !*slot;
+    uint32_t hash = spread(key, length);
+    struct numbering_slot *slot = slot_of(numbering, hash, key, length);
+    *is_new = !slot->number;
     if (*is_new) {
-        struct numbered *item = must(malloc(sizeof *item + length + 1));
-        *item = (struct numbered){hash, ++numbering->count, (uint32_t)length};
-        memcpy(item->key, key, length);
-        item->key[length] = '\0';
-        *slot = numbering->keys[item->number] = item;
+        *slot = (struct numbering_slot){hash, ++numbering->count};
+        numbering->keys[slot->number] = kept(key, length);
     }
-    return (*slot)->number;
+    return slot->number;
 }
 
 const void *numbering_key(const struct numbering *numbering, uint32_t number) {

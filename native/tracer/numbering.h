@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct numbered; // a key with its number
+struct numbered; // a key
 
 struct numbering {
     uint32_t count;
     uint32_t room; // a power of two, or 0 before the first
-    struct numbered **slots;
+    struct numbering_slot *slots;
     struct numbered **keys; // by number; as many as there are slots
 };
 
