@@ -133,3 +133,52 @@ def test_a_run_that_ends_well_can_be_shortened_too(checked: Path) -> None:
     assert eitherway(checked, "record", "--seed", "1", "--", "./app").returncode in (0, 134, 250)
     finding = told(checked, "latest")
     assert "switch" in finding["reason"]
+
+
+QUIET = """
+#include <pthread.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static int unread;
+static void *one(void *unused) {
+    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&b);
+    pthread_mutex_unlock(&b);
+    pthread_mutex_unlock(&a);
+    unread = 1;
+    return unused;
+}
+static void *other(void *unused) {
+    unread = 2;
+    pthread_mutex_lock(&b);
+    pthread_mutex_lock(&a);
+    pthread_mutex_unlock(&a);
+    pthread_mutex_unlock(&b);
+    return unused;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, one, NULL);
+    pthread_create(&threads[1], NULL, other, NULL);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    return 0;
+}
+"""
+
+
+def test_where_nothing_went_wrong_nothing_is_made_up(tmp_path: Path) -> None:
+    """A race whose reason is known keeps it; a deadlock that did not happen is only possible."""
+    (tmp_path / "app.c").write_text(QUIET, encoding="utf-8")
+    assert eitherway(tmp_path, "cc", "-g", "app.c", "-o", "app").returncode == 0
+    words = ("check", "--judge", "--schedules", "1", "--json", "told.json", "--", "./app")
+    eitherway(tmp_path, *words)
+    found = {f["kind"]: f for f in json.loads((tmp_path / "told.json").read_text())["findings"]}
+    for kind, reason in (
+        ("data-race", found["data-race"]["reason"]),
+        ("deadlock", "The recorded run ends well: it only shows that this can happen."),
+    ):
+        eitherway(tmp_path, "explain", found[kind]["id"], "--json", "why.json")
+        (finding,) = json.loads((tmp_path / "why.json").read_text())["findings"]
+        assert finding["class"] == found[kind]["class"]
+        assert finding["reason"].startswith(reason)
+    assert found["data-race"]["reason"].startswith("statistics only")

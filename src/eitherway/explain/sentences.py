@@ -45,8 +45,9 @@ def _of(operation: FoundOperation) -> str:
 def decided(shown: int, tried: int, *, drawn: bool) -> str:
     """That the order of the two decides, and how that is known; `drawn`: the order that fails."""
     history = "" if drawn else " The history that is drawn is that of the order that goes well."
+    role = "decides" if shown == tried else "matters"
     decides = (
-        "One pair of operations decides: both of its orders were run, from the same moment on and "
+        f"One pair of operations {role}: both of its orders were run, from the same moment on and "
         f"alike but for these two, and it is so in {shown} of {tried} ways to go on from there."
     )
     return f"{decides}{history}"

@@ -71,6 +71,7 @@ def explain_all(
 
 _EACH = 5.0  # seconds to shorten one
 _POSSIBLE = (Kind.DEADLOCK, Kind.LOST_WAKEUP)  # told of runs that end well, too
+_QUIET = (Class.K_WITNESS_HARMLESS, Class.SINGLE_ORDERING)  # nothing to explain beyond the reason
 _ONLY_POSSIBLE = (
     "The recorded run ends well: it only shows that this can happen. No schedule is known yet that "
     "comes to it; eitherway check --seconds 60 may find one."
@@ -85,8 +86,8 @@ def explained(
     finding: Finding, ran: Ran, explainer: Explainer, keep: Keep, seconds: float
 ) -> Finding:
     """The finding with why it is so. Raises Unavailable when the run does not come again."""
-    if finding.kind in _POSSIBLE and not explainer.fails(ran):
-        return replace(finding, reason=_ONLY_POSSIBLE)
+    if (finding.kind in _POSSIBLE or finding.klass in _QUIET) and not explainer.fails(ran):
+        return finding if finding.klass in _QUIET else replace(finding, reason=_ONLY_POSSIBLE)
     short = explainer.shorten(ran, seconds)
     before, after = switches(ran.schedule), switches(short.ran.schedule)
     told = sentences.shortest(before, after, short.runs, whole=short.whole)
