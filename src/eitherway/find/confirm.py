@@ -22,6 +22,7 @@ from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.trace import Table, Trace
+from eitherway.model.words import OpKind
 from eitherway.recording.read import Recording
 from eitherway.worlds.threads.described import Descriptions
 from eitherway.worlds.threads.events import Events
@@ -47,6 +48,7 @@ WAKE_UPS = tuple(detector for detector in CERTAIN if detector.name == "lost-wake
 _ALL_ACCESSES = 1 << 22
 _SHORT = 1 << 16  # steps: of longer runs not all accesses are looked at where some are enough
 _NOWHERE = Where(0, 1)
+_WRONG_FREES = (FoundKind.USE_AFTER_FREE, FoundKind.DOUBLE_FREE, FoundKind.INVALID_FREE)
 
 
 @dataclass(frozen=True)
@@ -99,12 +101,11 @@ class Tracer:
         self._fixed = fixed
         self._known = known
 
-    def trace(self, ran: Ran, request: TraceRequest) -> Traced:
-        """What was asked for of a run."""
+    def trace(self, ran: Ran, request: TraceRequest, *, detect: bool = True) -> Traced:
+        """What was asked for of a run; detecting, it knows which blocks are there to be freed."""
 
         def again(into: Path) -> Ran:
-            # Detecting, it also knows which blocks are there to be freed.
-            return self._explorer.run(replay=ran, trace=into, request=request, detect=True)
+            return self._explorer.run(replay=ran, trace=into, request=request, detect=detect)
 
         done, traced = self.traced(again)
         return replace(traced, differs=tuple(done.differences(ran)))
@@ -118,14 +119,21 @@ class Tracer:
         return ran, Traced(events, (), self._known)
 
     def accesses(self, ran: Ran) -> Traced:
-        """All of them; of a long run those to bytes that race in it, which it says itself."""
+        """All of them; of a long run those to bytes that race in it, which it says itself.
+
+        Where nothing is wrong with what is freed, the trace needs no detection besides, which takes
+        more than half of its time.
+        """
         if ran.schedule.reached <= _SHORT or not self._fixed:
             return self.trace(ran, TraceRequest())
         rows = self._explorer.run(replay=ran, detect=True).found.rows
-        races = rows[(rows["slot"] == 0) & (rows["kind"] == int(FoundKind.RACE))]
+        own = rows[rows["slot"] == 0]
+        races = own[own["kind"] == int(FoundKind.RACE)]
         bytes_ = [(int(row["address"]), int(row["size"])) for row in races]
         where, *also = _ranges(bytes_) if bytes_ else [_NOWHERE]
-        return self.trace(ran, TraceRequest(where=where, also=tuple(also)))
+        request = TraceRequest(where=where, also=tuple(also))
+        traced = self.trace(ran, request, detect=_is_of_frees(own))
+        return self.trace(ran, request) if traced.differs else traced
 
     def races(self, candidates: Sequence[Candidate], ran: Ran) -> Opinion:
         """Look at all accesses to the bytes that the candidates are about, up to the last."""
@@ -158,6 +166,12 @@ class Tracer:
         limits = (*races.limits, *(_NOT_LOOKED_FOR if open_still else ()))
         found = tuple(traced.findings(races))
         return Opinion(found, (), traced.differs, limits)
+
+
+def _is_of_frees(rows: Table) -> bool:
+    """Whether something was found that has to do with memory that is given back."""
+    frees = (rows["op"] == int(OpKind.FREE)) | (rows["past_op"] == int(OpKind.FREE))
+    return bool(np.any(frees | np.isin(rows["kind"], list(map(int, _WRONG_FREES)))))
 
 
 def _ranges(bytes_: Iterable[tuple[int, int]]) -> list[Where]:

@@ -21,12 +21,10 @@ def output_of(command: Sequence[str]) -> str:
         run = subprocess.run(
             command,
             capture_output=True,
-            text=True,
-            errors="replace",
             check=False,
             stdin=subprocess.DEVNULL,
             timeout=_PATIENCE,
         )
     except subprocess.TimeoutExpired:
         return ""
-    return run.stdout if run.returncode == 0 else ""
+    return run.stdout.decode(errors="replace") if run.returncode == 0 else ""

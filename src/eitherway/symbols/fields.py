@@ -2,7 +2,7 @@
 """Which part of a variable lies at an offset: `.misses`, `[3].name`, from its type in DWARF."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -158,3 +158,13 @@ def entries(answer: str) -> Iterator[Entry]:
         elif above and (attribute := _ATTRIBUTE.match(line)):
             above[-1][1].attributes[attribute[1]] = attribute[2]
     yield from top
+
+
+def entries_with(answer: str, tags: Iterable[str]) -> Iterator[Entry]:
+    """Those of these tags, wherever they stand, without what is inside: many times as quick."""
+    for found in re.finditer("|".join(sorted(tags)), answer):
+        line = answer.rfind("\n", 0, found.start()) + 1
+        end = answer.find("\n0x", found.end())
+        entry = next(entries(answer[line : end if end >= 0 else len(answer)]), None)
+        if entry and entry.tag == found[0]:
+            yield entry

@@ -5,11 +5,10 @@ An allocation has no type in debug information. A block that is as large as one 
 unit that asked for it, and of no other whose parts fit what was touched, is most often that.
 """
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 from eitherway.symbols.dwarf import dwarfdump
-from eitherway.symbols.fields import STRUCTURES, Entry, entries, path_in
+from eitherway.symbols.fields import STRUCTURES, Entry, entries, entries_with, path_in
 from eitherway.symbols.files import File, file_at
 
 
@@ -44,7 +43,7 @@ def _structures(file: File, unit: str) -> dict[int, list[tuple[str, str]]]:
     if not unit:
         return {}
     answer = dwarfdump(file.path, f"--debug-info={unit}", "--show-children", "--recurse-depth=2")
-    inside = [each for top in entries(answer) for each in _all(top)]
+    inside = list(entries_with(answer, STRUCTURES | {"DW_TAG_typedef"}))
     called = {each.type: each.name for each in inside if each.tag == "DW_TAG_typedef"}
     found: dict[int, list[tuple[str, str]]] = {}
     for each in inside:
@@ -58,9 +57,3 @@ def _is_the_systems(structure: Entry) -> bool:
     """Declared where the machine's own headers lie; those of libc are in every unit, unused."""
     declared = structure.attributes.get("DW_AT_decl_file", "").strip('"')
     return declared.startswith(("/usr/include/", "/usr/lib/"))
-
-
-def _all(entry: Entry) -> Iterator[Entry]:
-    yield entry
-    for each in entry.inside:
-        yield from _all(each)

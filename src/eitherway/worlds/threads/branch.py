@@ -31,7 +31,7 @@ _ARMS = {Arm.FLIP: 1, Arm.CONTROL: 2, Arm.PREFIX: 3}
 _PATIENCE = 5  # times as many steps as the run had, until the second access must have come
 _AT_LEAST = 20_000  # steps
 _LONGEST = 5  # times as many steps as the run had, that a branch may have behind the two
-_SLOWER = 16  # such a part of its steps, one that does the same may have more
+_SLOWER = 32  # such a part of its steps, one that does the same may have more
 _LONG = 10_000_000  # steps, about a second: fewer are not worth to be stopped for
 
 

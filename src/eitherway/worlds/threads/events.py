@@ -17,9 +17,9 @@ from eitherway.model.text import printable
 from eitherway.model.trace import Table
 from eitherway.model.words import OpFlag, OpKind
 from eitherway.recording import refusals
-from eitherway.recording.blocks import tailed
+from eitherway.recording.blocks import Block, tailed
 from eitherway.recording.layout import TABLES, BlockType
-from eitherway.recording.read import Recording
+from eitherway.recording.read import Recording, as_table
 from eitherway.worlds.threads.trace_request import Depth, TraceRequest, Where
 
 HEAP, ARGUMENTS = 0xFFFFFFFF, 0xFFFFFFFE  # instead of a thread, in regions
@@ -61,15 +61,7 @@ class Names:
     @classmethod
     def read(cls, recording: Recording) -> "Names":
         """Refuses what does not fit together."""
-        kinds = (
-            BlockType.THREAD_ASKED,
-            BlockType.THREAD_FRAMES,
-            BlockType.THREAD_REGIONS,
-            BlockType.THREAD_CORRECTIONS,
-            BlockType.THREAD_MEMORY,
-            BlockType.THREAD_LOCALS,
-        )
-        asked, sites, regions, corrections, memory, locals_ = recording.tables(*kinds).values()
+        (asked, sites, regions, corrections, memory, locals_), modules, threads = _all(recording)
         if not len(asked):
             raise refusals.no_trace(recording.path, "nothing that a trace of threads begins with")
         before = np.maximum(np.arange(len(sites)), 1)  # the first is its own caller
@@ -83,9 +75,7 @@ class Names:
         if np.any(locals_["site"] >= len(sites)):
             raise refusals.broken_tables(recording.path, "a frame is at no call site")
         request = _request(asked, recording.path)
-        modules = tuple(_modules(recording))
         ordered = np.sort(corrections, order="event")
-        threads = dict(_thread_names(recording))
         return cls(request, sites, modules, regions, ordered, memory, locals_, threads)
 
     def corrected(self, values: Table, first: int) -> Table:
@@ -95,6 +85,31 @@ class Names:
         result: Table = values.copy()
         result[rows["event"][begin:end] - first] = rows["value"][begin:end]
         return result
+
+
+_NAMES = (
+    BlockType.THREAD_ASKED,
+    BlockType.THREAD_FRAMES,
+    BlockType.THREAD_REGIONS,
+    BlockType.THREAD_CORRECTIONS,
+    BlockType.THREAD_MEMORY,
+    BlockType.THREAD_LOCALS,
+)
+
+
+def _all(recording: Recording) -> tuple[list[Table], tuple[Module, ...], dict[int, str]]:
+    """In one go: there are thousands of blocks."""
+    modules: list[Module] = []
+    threads: dict[int, str] = {}
+    buffers = {kind: bytearray() for kind in _NAMES}
+    for block in recording.blocks(*_NAMES, BlockType.THREAD_MODULES, BlockType.THREAD_NAMES):
+        if block.type is BlockType.THREAD_MODULES:
+            modules += _modules(block, recording.path)
+        elif block.type is BlockType.THREAD_NAMES:
+            threads.update(_thread_names(block, recording.path))
+        else:
+            recording.add(block, buffers)
+    return [as_table(kind, buffers[kind]) for kind in _NAMES], tuple(modules), threads
 
 
 def _check_memory(memory: Table, sites: int, path: Path) -> None:
@@ -131,18 +146,16 @@ def _request(rows: Table, path: Path) -> TraceRequest:
         raise refusals.broken_tables(path, str(error)) from error
 
 
-def _modules(recording: Recording) -> Iterator[Module]:
-    for block in recording.blocks(BlockType.THREAD_MODULES):
-        for (base, lo, hi, _, _), path in tailed(block, recording.path):
-            if not base <= lo < hi:
-                raise refusals.broken_tables(recording.path, "a module lies nowhere")
-            yield Module(os.fsdecode(path), base, lo, hi)
+def _modules(block: Block, where: Path) -> Iterator[Module]:
+    for (base, lo, hi, _, _), path in tailed(block, where):
+        if not base <= lo < hi:
+            raise refusals.broken_tables(where, "a module lies nowhere")
+        yield Module(os.fsdecode(path), base, lo, hi)
 
 
-def _thread_names(recording: Recording) -> Iterator[tuple[int, str]]:
-    for block in recording.blocks(BlockType.THREAD_NAMES):
-        for (thread, _), name in tailed(block, recording.path):
-            yield thread, printable(name.decode(errors="backslashreplace"))
+def _thread_names(block: Block, where: Path) -> Iterator[tuple[int, str]]:
+    for (thread, _), name in tailed(block, where):
+        yield thread, printable(name.decode(errors="backslashreplace"))
 
 
 @dataclass(frozen=True, slots=True)

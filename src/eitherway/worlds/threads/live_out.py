@@ -83,14 +83,15 @@ def _region(
     after = np.flatnonzero(~_is_plain(mine[racing + 1 :]))
     stop = racing + 1 + (int(after[0]) if len(after) else len(mine) - racing - 1)
     part = own[:stop]
-    accesses = tuple(_access(rows[number], values[number]) for number in part.tolist())
+    accesses = tuple(_accesses(rows[part], values[part]))
     stores = part[np.isin(rows["op"][part], list(map(int, STORES)))].tolist()
     is_open = not len(after) and not whole
     return Region(accesses, racing, _looks_again(mine[stop:], side), is_open), stores
 
 
-def _access(row: Table, value: int) -> Access:
-    return int(row["op"]), int(row["address"]), int(row["size"]), int(value)
+def _accesses(rows: Table, values: Table) -> Iterator[Access]:
+    columns = (rows["op"], rows["address"], rows["size"], values)
+    return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _is(rows: Table, side: Side) -> Table:
@@ -150,43 +151,45 @@ class _Spots:
 
     def after(self, stores: list[int]) -> tuple[dict[Spot, object], dict[Spot, int]]:
         """Bytes as these events left them, but for those on stacks."""
-        rows = self._events.events[stores]
+        rows, values = self._events.events[stores], self._events.values
         numbers = np.array(stores, dtype=np.int64)
         blocks = self._blocks.find(rows["address"], numbers).tolist()
         spaces, _ = self._memory.locate(rows["address"], numbers)
         kinds = [self._memory.spaces[int(space)].kind for space in spaces]
+        told = np.zeros(len(rows), np.uint64) if values is None else values[stores]
+        pointed = self._blocks.find(told, numbers).tolist()
         bytes_: dict[Spot, object] = {}
         stored: dict[Spot, int] = {}
         within: defaultdict[int, set[Spot]] = defaultdict(set)
-        for number, row, block, kind in zip(stores, rows, blocks, kinds, strict=True):
-            if int(row["op"]) == OpKind.FREE:
+        for number, access, block, kind, at in zip(
+            stores, _accesses(rows, told), blocks, kinds, pointed, strict=True
+        ):
+            if access[0] == OpKind.FREE:
                 for spot in within.pop(block, ()):
                     del bytes_[spot], stored[spot]
             elif kind != "stack":
-                told = dict(self._told(number, row, block))
-                within[block].update(told)
-                bytes_.update(told)
-                stored.update(dict.fromkeys(told, number))
+                new = dict(self._told(access, block, at))
+                within[block].update(new)
+                bytes_.update(new)
+                stored.update(dict.fromkeys(new, number))
         return bytes_, stored
 
-    def _told(self, number: int, row: Table, block: int) -> Iterator[tuple[Spot, object]]:
-        address, size = int(row["address"]), int(row["size"])
-        values = self._events.values
-        value = 0 if values is None else int(values[number])
+    def _told(self, access: Access, block: int, pointed: int) -> Iterator[tuple[Spot, object]]:
+        """`pointed` is the block that the value leads into."""
+        op, address, size, value = access
         base: object = self._names.get(block, "")
         start = address - (self._blocks[block].start if block in self._names else 0)
-        if int(row["op"]) == OpKind.ALLOCATE:
+        if op == OpKind.ALLOCATE:
             return
         if size > _WORD:
             yield (base, start), ("whole", size, value)
             return
-        pointer = self._pointed(value, number) if size == _WORD else None
+        pointer = self._pointed(value, pointed) if size == _WORD else None
         for byte in range(size):
             yield (base, start + byte), (pointer, byte) if pointer else value >> 8 * byte & 0xFF
 
-    def _pointed(self, value: int, number: int) -> object:
+    def _pointed(self, value: int, block: int) -> object:
         """The place in a block that came behind the cut, if the value is the address of one."""
-        found = int(self._blocks.find(np.array([value], np.uint64), np.array([number]))[0])
-        if found not in self._names:
+        if block not in self._names:
             return None
-        return self._names[found], value - self._blocks[found].start
+        return self._names[block], value - self._blocks[block].start
