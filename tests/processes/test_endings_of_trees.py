@@ -29,6 +29,18 @@ def test_a_tree_that_sleeps_for_ever_hangs(box: Sandbox, work: Path) -> None:
     assert outcome_of(done, box).ending is Ending.DEADLOCK
 
 
+@pytest.mark.parametrize(
+    ("what", "ending"),
+    [("asleep at a pipe", Ending.DEADLOCK), ("asleep in memory", Ending.BUDGET)],
+)
+def test_threads_that_wait_for_each_other_alone_tell_nothing_of_calls(
+    box: Sandbox, work: Path, what: str, ending: Ending
+) -> None:
+    program = compiled(PROGRAMS / "kinds.c", work / "kinds")
+    done = ran(box, work, str(program), what, limits=Limits(1))
+    assert outcome_of(done, box).ending is ending
+
+
 def test_a_tree_that_makes_calls_for_ever_is_ended(box: Sandbox, work: Path) -> None:
     spins = "while [ ! -e never ]; do :; done"
     done = ran(box, work, "sh", "-c", spins, limits=Limits(PATIENCE, calls=3000))

@@ -322,6 +322,26 @@ static int threads(void) {
     return 0;
 }
 
+static void *sleeps(void *at) {
+    char byte;
+    sem_t never;
+    if (at)
+        return read(*(int *)at, &byte, 1) == 1 ? at : NULL;
+    sem_init(&never, 0, 0);
+    sem_wait(&never);
+    return NULL;
+}
+
+// One thread waits for another, which waits for ever: at a pipe, or at nothing but memory.
+static int asleep(bool at_pipe) {
+    int ends[2];
+    pthread_t other;
+    if (pipe(ends) < 0)
+        return 1;
+    pthread_create(&other, NULL, sleeps, at_pipe ? &ends[0] : NULL);
+    return pthread_join(other, NULL);
+}
+
 static int slept(void) {
     struct timespec before, after, time = {.tv_sec = 100};
     clock_gettime(CLOCK_MONOTONIC, &before);
@@ -381,6 +401,8 @@ int main(int count, char **words) {
             return told_by((enum way)i);
     if (!strcmp(what, "orphan"))
         return orphan();
+    if (!strcmp(what, "asleep at a pipe") || !strcmp(what, "asleep in memory"))
+        return asleep(!strcmp(what, "asleep at a pipe"));
     if (!strcmp(what, "threads"))
         return threads();
     return strcmp(what, "slept") ? 2 : slept();

@@ -5,15 +5,16 @@ import ast
 import os
 import re
 import signal
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
 from eitherway.model.outcome import Ending, Forced, Outcome, signal_name
 from eitherway.model.paths import portable_path
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.contents import told
+from eitherway.worlds.processes.call_table import CALLS
 from eitherway.worlds.processes.errors import error_lines, is_log, lines_of
-from eitherway.worlds.processes.log import DataKind, Log
+from eitherway.worlds.processes.log import CallFlag, DataKind, Log
 from eitherway.worlds.processes.run import Ran
 from eitherway.worlds.processes.tree import Tree, short
 
@@ -24,6 +25,8 @@ _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal
 _TEMPORARY = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108  only looked at
 # How long each command took, and when: another in every run.
 _TIMES = re.compile(r"(^|/)\.ninja_(log|deps)$")
+_NUMBERS = {call.name: number for number, call in CALLS.items()}
+_FUTEX, _END = _NUMBERS["futex"], _NUMBERS["exit_group"]
 _STREAMS = {
     DataKind.STANDARD_OUTPUT: "standard output",
     DataKind.STANDARD_ERROR: "standard error",
@@ -53,14 +56,30 @@ def written_by(log: Log) -> dict[str, str]:
 
 
 def _ending(log: Log) -> tuple[Ending, int]:
-    if log.ending.hangs:
+    if log.ending.hangs and not _in_memory(log):
         return Ending.DEADLOCK, 0
-    if log.ending.endless or log.ending.late:
+    if log.ending.hangs or log.ending.endless or log.ending.late:
         return Ending.BUDGET, 0
     status = log.ending.status
     if os.WIFSIGNALED(status):
         return Ending.SIGNAL, os.WTERMSIG(status)
     return Ending.EXIT, os.WEXITSTATUS(status)
+
+
+def _in_memory(log: Log) -> bool:
+    """Whether a process sleeps whose threads wait for nothing but each other.
+
+    What they do in memory is not put in order: that they hang may be our doing, and is no account
+    of the calls that were.
+    """
+    tree, rows = Tree(log), log.calls
+    over = set(map(int, rows["thread"][rows["number"] == _NUMBERS["exit"]]))
+    gone = {tree.lives[int(thread)].process for thread in rows["thread"][rows["number"] == _END]}
+    living = (life for life in tree.lives.values() if life.thread not in over)
+    threads = Counter(life.process for life in living if life.process not in gone)
+    elsewhere = (rows["flags"] & CallFlag.NEVER_RETURNED != 0) & (rows["number"] != _FUTEX)
+    held = {tree.lives[int(thread)].process for thread in rows["thread"][elsewhere]}
+    return any(count > 1 and process not in held for process, count in threads.items())
 
 
 def _crashes(tree: Tree) -> Iterator[str]:
