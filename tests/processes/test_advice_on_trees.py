@@ -114,6 +114,15 @@ def test_a_shell_that_waits_for_one_child_may_find_another(work: Path, shell: st
 
 
 @pytest.mark.usefixtures("box")
+def test_lines_that_are_alike_are_told_by_their_order(work: Path) -> None:
+    line = "(read x < n; echo $((x + 1)) > n) &\n"
+    (work / "two.sh").write_text(f"echo 0 > n\n{line}{line}wait\n", encoding="ascii")
+    words = [each for finding in loud(work, "sh", "two.sh") for each in finding.explanation]
+    assert any(each.startswith("The command of A") and "line 2 of two.sh" in each for each in words)
+    assert any(each.startswith("The command of B") and "line 3 of two.sh" in each for each in words)
+
+
+@pytest.mark.usefixtures("box")
 def test_a_line_that_only_looks_alike_is_not_told(work: Path) -> None:
     """Of `$run` the words are not in the script: the variable's line is not where it is used."""
     (work / "a.sh").write_text(

@@ -20,8 +20,10 @@ from eitherway.worlds.processes.call_table import CALLS
 from eitherway.worlds.processes.calls import call_of
 from eitherway.worlds.processes.traced import Traced
 
+Has = Callable[[str], bool]  # of a line: whether it may be the one
 _SHELL = re.compile(r"(?:.*/)?(?:ba|da|k|z|mk)?sh")
 _LARGEST = 1 << 20  # bytes of a script
+_FORKS = {"(", "&", "|", ")&"}  # in a line: words behind which a shell goes on as two
 _TEXT = 2  # of `sh -c TEXT`
 _MOVES = [number for number, call in CALLS.items() if call.name in ("chdir", "fchdir")]
 
@@ -56,13 +58,28 @@ class Scripts:
         while at is not None:
             words = tree.command(at, when)
             if script := self._script(words):
-                name = posixpath.basename(path)
-                return _started(script, wanted) or _sent(
-                    script, name, writes=writes, hidden=bool(wanted)
-                )
+                which = self._among_alike(at, words, thread)
+                sent = _sent(posixpath.basename(path), writes=writes, hidden=bool(wanted))
+                ways = (which(script, has) for has in (*_started(wanted), sent))
+                return next(filter(None, ways), None)
             wanted = list(words)
             at = tree.lives[at].parent
         return None
+
+    def _among_alike(self, at: int, script: tuple[str, ...], thread: int) -> "_Which":
+        """Lines that are alike start what is alike in their order, if there are as many of both."""
+        tree, top = self._traced.tree, thread
+        shell = at
+        while (parent := tree.lives[shell].parent) is not None and tree.command(parent) == script:
+            shell = tree.lives[parent].process
+        while top != shell and (parent := tree.lives[top].parent) is not None:
+            if tree.lives[parent].process == shell:
+                break
+            top = tree.lives[parent].process
+        first = tree.first_command(top)
+        alike = [each for each in tree.children(shell) if tree.first_command(each) == first]
+        place = alike.index(top) if top in alike else 0
+        return _Which(len(alike), place, forked=None if first else top != shell)
 
     def _script(self, words: tuple[str, ...]) -> tuple[str, list[str]] | None:
         if len(words) < _TEXT or not _SHELL.fullmatch(words[0]):
@@ -104,18 +121,40 @@ class Scripts:
         return path if call.worked and os.path.isabs(path) else ""
 
 
-def _started(script: tuple[str, list[str]], words: list[str]) -> Line | None:
-    """The one line that has all of these words; of the program only its name is wanted."""
-    if not words:
-        return None
-    wanted = [posixpath.basename(words[0]), *words[1:]]
-    return _only(script, lambda text: set(wanted) <= set(_words(text))) or _only(
-        script, lambda text: _mentions(text, wanted)
-    )
+@dataclass(frozen=True, slots=True)
+class _Which:
+    """Of lines that would all do."""
+
+    count: int
+    index: int
+    forked: bool | None  # of a shell that runs nothing else: whether it is another's copy
+
+    def __call__(self, script: tuple[str, list[str]], has: Has) -> Line | None:
+        """The only one, or the one at its place among as many."""
+        name, lines = script
+        found = [
+            Line(name, number, text.strip())
+            for number, text in enumerate(lines, 1)
+            if not text.lstrip().startswith("#") and has(text) and self._may_be(text)
+        ]
+        if len(found) == 1:
+            return found[0]
+        return found[self.index] if found and len(found) == self.count else None
+
+    def _may_be(self, text: str) -> bool:
+        return self.forked in (None, bool(_FORKS.intersection(_words(text))))
 
 
-def _sent(script: tuple[str, list[str]], name: str, *, writes: bool, hidden: bool) -> Line | None:
-    """The one line that sends something to the file, or takes it from there.
+def _started(words: list[str]) -> Iterator[Has]:
+    """Lines that have all of these words; of the program only its name is wanted."""
+    if words:
+        wanted = [posixpath.basename(words[0]), *words[1:]]
+        yield lambda text: set(wanted) <= set(_words(text))
+        yield lambda text: _mentions(text, wanted)
+
+
+def _sent(name: str, *, writes: bool, hidden: bool) -> Has:
+    """Lines that send something to the file, or take it from there.
 
     Where a command is `hidden`, its words do not stand there: a variable does.
     """
@@ -123,19 +162,9 @@ def _sent(script: tuple[str, list[str]], name: str, *, writes: bool, hidden: boo
     def has(text: str) -> bool:
         words = ["", *map(posixpath.basename, _words(text))]
         sent = {before.startswith(">") for before, word in pairwise(words) if word == name}
-        return writes in sent and ("$" in text or not hidden)
+        return bool(name) and writes in sent and ("$" in text or not hidden)
 
-    return _only(script, has) if name else None
-
-
-def _only(script: tuple[str, list[str]], has: Callable[[str], bool]) -> Line | None:
-    name, lines = script
-    found = [
-        Line(name, number, text.strip())
-        for number, text in enumerate(lines, 1)
-        if not text.lstrip().startswith("#") and has(text)
-    ]
-    return found[0] if len(found) == 1 else None
+    return has
 
 
 def _words(text: str) -> list[str]:
