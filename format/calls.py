@@ -176,12 +176,16 @@ def to_python(table: Table) -> str:
             *_long(call.does),
             "    ),",
         ]
+    lines += ["}", "", "# The same calls by their numbers on aarch64.", _OTHERS]
+    others = sorted((call.aarch64, call.x86_64) for call in table.calls if call.aarch64)
+    lines += [f"    {aarch64}: {x86_64}," for aarch64, x86_64 in others]
     lines += ["}", "", "# Calls that can matter to others and are only counted.", _NAMES]
     by_number = sorted(table.not_modelled.items(), key=lambda pair: pair[1])
     lines += [f'    {number}: "{name}",' for name, number in by_number]
     return "\n".join([*lines, "}", ""])
 
 
+_OTHERS = "ON_AARCH64: dict[int, int] = {"
 _NAMES = "NOT_MODELLED: dict[int, str] = {"
 
 

@@ -4,9 +4,10 @@
 import json
 import signal
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum, IntFlag
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -16,9 +17,11 @@ from eitherway.model.trace import Table
 from eitherway.recording.blocks import tailed
 from eitherway.recording.layout import BlockType
 from eitherway.recording.read import Recording
-from eitherway.worlds.processes.call_table import CALLS, NOT_MODELLED
+from eitherway.worlds.processes.call_table import CALLS, NOT_MODELLED, ON_AARCH64
 
 NO_POSITION = 2**64 - 1
+_HERE = "x86_64"
+_NUMBERS = {"aarch64": ON_AARCH64}  # of other machines, whose recordings can be read
 
 
 class CallFlag(IntFlag):
@@ -96,13 +99,15 @@ class Ending:
     not_followed: int = 0  # paths whose beginning was gone when they were looked at
     without_privileges: int = 0  # setuid programs that ran without what their owner gives them
     refused_to_trace: int = 0  # calls of programs that trace others
+    machine: str = _HERE
 
     @property
     def calls_not_modelled(self) -> Mapping[str, int]:
         """Those, by name."""
         pairs = (pair.split() for pair in self.not_modelled.split(",") if pair)
         counts = {int(number): int(count) for number, count in pairs}
-        return {NOT_MODELLED.get(n, f"call {n}"): count for n, count in counts.items()}
+        names = NOT_MODELLED if self.machine == _HERE else {}
+        return {names.get(n, f"call {n}"): count for n, count in counts.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +142,13 @@ class Log:
             BlockType.PROCESS_EVENTS,
         )
         tables = recording.tables(*kinds)
+        machine = recording.manifest.host.machine
+        if machine != _HERE:
+            calls = tables[BlockType.PROCESS_CALLS] = tables[BlockType.PROCESS_CALLS].copy()
+            calls["number"] = numbers_here(calls["number"], machine, recording.path)
         inputs = {item.kind: item.data for item in recording.inputs()}
         try:
-            ending = _ending(inputs.get(_Input.ENDING), recording)
+            ending = replace(_ending(inputs.get(_Input.ENDING), recording), machine=machine)
             log = _in_order(
                 *(tables[kind] for kind in kinds),
                 whole=not recording.incomplete,
@@ -176,6 +185,15 @@ class Log:
             found = self.texts[number].decode("utf-8", "surrogateescape")
             self._decoded[number] = found
         return found
+
+
+def numbers_here(numbers: Table, machine: str, path: Path) -> Table:
+    """Calls that another machine numbers differently, as the table has them."""
+    known = _NUMBERS.get(machine)
+    found, place = np.unique(numbers, return_inverse=True)
+    if known is None or not known.keys() >= set(found.tolist()):
+        raise BadInput(f"{path} was recorded on '{machine}', whose calls are not known")
+    return np.array([known[number] for number in found.tolist()], dtype=numbers.dtype)[place]
 
 
 def _ending(told: bytes | None, recording: Recording) -> Ending:
