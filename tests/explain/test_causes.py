@@ -9,7 +9,9 @@ import pytest
 from tests.corpus.checked import addresses_as_before, build
 from tests.corpus.expect import PROGRAMS
 
+from eitherway.find import explaining as explain
 from eitherway.find.explained import Cause, Explainer, Short
+from eitherway.model.finding import FoundOperation, Frame
 from eitherway.model.identity import own_frame
 from eitherway.model.outcome import Ending, Outcome
 from eitherway.sandbox.box import Sandbox
@@ -84,6 +86,26 @@ def test_where_every_schedule_fails_no_order_is_to_blame(tmp_path: Path) -> None
     assert sought.cause is None
     assert not sought.avoided
     assert sought.runs >= 16
+
+
+def test_the_history_shows_when_a_signal_was_sent_and_taken(tmp_path: Path) -> None:
+    with explaining("signal_lock", tmp_path) as (explainer, ran):
+        finding = explainer.finding_of(ran)
+        told = explain.explained(finding, ran, explainer, lambda _: tmp_path / "run", SECONDS)
+    ops = [moment.op for moment in told.history.moments]
+    assert ops.index("sending of SIGUSR1") < ops.index("signal SIGUSR1")
+
+
+def operation(actor: str, line: int) -> FoundOperation:
+    return FoundOperation(actor, "lock", "mutex", "m", (Frame("f", "/a.c", line),))
+
+
+def test_a_pair_has_the_letters_of_the_findings_operations() -> None:
+    own = [operation("T1", 1), operation("T1", 2), operation("T2", 1)]
+    assert explain.sides_of(own, [own[2], own[1]]) == [3, 2]
+    assert explain.sides_of(own, [own[0], operation("T2", 9)]) == [1, 4]
+    assert explain.sides_of(own, [operation("T2", 9), operation("T2", 8)]) == [4, 5]
+    assert explain.sides_of(own, [own[0], own[0]]) == [4, 5]
 
 
 def test_a_signal_is_told_by_its_name_and_by_who_sends_it(tmp_path: Path) -> None:

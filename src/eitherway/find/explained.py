@@ -20,11 +20,12 @@ from eitherway.find.confirm import Traced, Tracer
 from eitherway.find.ended import ending_of, finding_of
 from eitherway.find.failures import operations_of
 from eitherway.model.finding import Finding, FoundOperation
+from eitherway.model.history import Moment
 from eitherway.model.identity import own_frame
 from eitherway.model.order import Order
 from eitherway.model.outcome import Ending, Forced, Outcome, signal_name
 from eitherway.model.trace import Trace
-from eitherway.model.words import OP_WORDS, Arm, OpKind
+from eitherway.model.words import HANDLER_CALLED, OP_WORDS, Arm, OpKind
 from eitherway.worlds.threads.branch import Branches, Pair, Spec, outcome_of, why_not
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.places import NOWHERE, Places
@@ -77,6 +78,14 @@ class Cause:
 
 
 _SIGNAL = re.compile(r"signals\[(\d+)\]")  # where the runtime tells that one is sent or taken
+
+
+def taken(moment: Moment) -> Moment:
+    """The begin of a handler, by the name of its signal."""
+    found = _SIGNAL.search(moment.touched)
+    if not found or moment.place.function != HANDLER_CALLED:
+        return moment
+    return replace(moment, op=f"signal {signal_name(int(found[1]))}", touched="")
 
 
 def _as_sent(side: FoundOperation) -> FoundOperation:

@@ -2,16 +2,17 @@
 """Explains what a recording shows: its finding gets the shortest run, and the pair that decides."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from time import monotonic
 
 from eitherway.errors import Problem, Unavailable
 from eitherway.explain import sentences
-from eitherway.find.explained import Cause, Explainer, Short, Tell, switches
+from eitherway.find.explained import Cause, Explainer, Short, Tell, switches, taken
 from eitherway.find.judging import recorded_of
 from eitherway.find.known import Known
 from eitherway.find.orders import Kept, orders_of
@@ -141,7 +142,7 @@ def _open(history: History, pair: tuple[FoundOperation, FoundOperation]) -> Hist
     two = {number for number, moment in enumerate(history.moments) if moment.side}
     edges = (replace(e, chance=e.chance or {e.before, e.after} == two) for e in history.edges)
     moments = (
-        replace(m, op=pair[m.side - 1].op, touched=pair[m.side - 1].touched) if m.side else m
+        replace(m, op=pair[m.side - 1].op, touched=pair[m.side - 1].touched) if m.side else taken(m)
         for m in history.moments
     )
     return replace(history, moments=tuple(moments), edges=tuple(edges))
@@ -150,17 +151,20 @@ def _open(history: History, pair: tuple[FoundOperation, FoundOperation]) -> Hist
 def _history(
     finding: Finding, pair: tuple[FoundOperation, FoundOperation], cause: Cause
 ) -> History:
-    """Around the two; they are sides of the finding only where it is about them."""
+    """Around the two; by the letters of the finding's operations where they are among them."""
     met = cause.critical.pair
     describe = Descriptions(cause.traced.events)
     drawn = _open(history_of(cause.traced.trace, (met.first, met.second), describe), pair)
-    own = [(op.op, own_frame(op.stack)) for op in finding.operations]
-    sides = [
-        own.index(key) + 1 if (key := (op.op, own_frame(op.stack))) in own else 0 for op in pair
-    ]
-    if sides in ([1, 2], [2, 1]):
-        moments = tuple(replace(m, side=sides[m.side - 1] if m.side else 0) for m in drawn.moments)
-        return replace(drawn, moments=moments)
-    after = len(finding.operations)
-    moments = tuple(replace(m, side=after + m.side if m.side else 0) for m in drawn.moments)
-    return replace(drawn, moments=moments)
+    letters = sides_of(finding.operations, pair)
+    moments = (replace(m, side=letters[m.side - 1] if m.side else 0) for m in drawn.moments)
+    return replace(drawn, moments=tuple(moments))
+
+
+def sides_of(operations: Sequence[FoundOperation], pair: Sequence[FoundOperation]) -> list[int]:
+    """Which operation of a finding each of the two is, from 1; those that are none come behind."""
+    keys = [[(op.actor, op.op, own_frame(op.stack)) for op in some] for some in (operations, pair)]
+    known = [keys[0].index(key) + 1 if key in keys[0] else 0 for key in keys[1]]
+    if known[0] == known[1]:
+        known = [0, 0]
+    behind = count(len(operations) + 1)
+    return [side or next(behind) for side in known]
