@@ -14,11 +14,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -248,6 +250,20 @@ static int told_by(enum way way) {
     return ended() || !there;
 }
 
+// The same, by who watches the directory.
+static int told_by_inotify(void) {
+    char event[sizeof(struct inotify_event) + 256];
+    int watch = inotify_init1(0);
+    if (mkdir("d", 0700) < 0 || inotify_add_watch(watch, "d", IN_CREATE) < 0)
+        return 1;
+    if (fork() == 0)
+        _exit(open("d/f", O_CREAT | O_WRONLY, 0600) < 0);
+    if (read(watch, event, sizeof event) <= 0)
+        return 1;
+    int there = access("d/f", F_OK) == 0;
+    return ended() || !there;
+}
+
 // Nobody knows whether it is ready yet.
 static int too_early(void) {
     int ends[2];
@@ -388,6 +404,8 @@ int main(int count, char **words) {
         return ports();
     if (!strcmp(what, "told by socket") || !strcmp(what, "told by eventfd"))
         return told(!strcmp(what, "told by socket"));
+    if (!strcmp(what, "inotify"))
+        return told_by_inotify();
     if (!strcmp(what, "poll alone") || !strcmp(what, "epoll alone"))
         return ready_alone(!strcmp(what, "epoll alone"));
     if (!strcmp(what, "too early"))

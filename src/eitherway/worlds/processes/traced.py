@@ -17,6 +17,7 @@ from eitherway.worlds.processes.described import OF_PROCESSES, described
 from eitherway.worlds.processes.descriptors import Descriptors, Handle
 from eitherway.worlds.processes.log import INTERRUPTED, EventKind, Log, effect
 from eitherway.worlds.processes.meaning import Micro, micros
+from eitherway.worlds.processes.notices import Notices
 from eitherway.worlds.processes.operations import Operations
 from eitherway.worlds.processes.paths import Paths
 from eitherway.worlds.processes.streams import Streams
@@ -70,6 +71,9 @@ def traced(log: Log, directory: str) -> Traced:
     return maker.made()
 
 
+_WATCHED = ("file", "directory")
+
+
 class _Maker:
     """Takes calls and events in the order in which they took effect."""
 
@@ -81,6 +85,7 @@ class _Maker:
         self._operations = Operations(self._tree)
         self._modes = log.objects["mode"].tolist()
         self._streams = Streams(log, self._operations, self._paths, self._descriptors, self._mode)
+        self._notices = Notices(self._operations, self._descriptors)
         self._names: dict[tuple[str, int, str], int] = {}  # places of entries in their directories
         self._locked: dict[tuple[object, ...], set[object]] = defaultdict(set)
         self._released: dict[tuple[object, ...], int] = {}
@@ -102,6 +107,7 @@ class _Maker:
         self._also(call)
         if self._first[call.number] == len(self._operations):
             self._operations.add(call.thread, OpKind.OTHER, 0, call=call)
+        self._notices.follow(call)
         for handle in self._descriptors.follow(call):
             self._let_go(call.thread, handle)
         self._streams.follow(call)
@@ -122,6 +128,8 @@ class _Maker:
             for each in self._placed(call, micro):
                 operation = self._access(call, each)
                 self._entry_edges(call, each, operation)
+                if each.kind is OpKind.STORE and each.sort in _WATCHED and call.worked:
+                    self._notices.changed(each.object, operation)
 
     def _placed(self, call: Call, micro: Micro) -> Iterator[Micro]:
         """What lies in /proc is about processes."""
