@@ -13,7 +13,7 @@ from eitherway.model.finding import Finding, FoundOperation, Frame, Summary
 from eitherway.model.shortened import shortened
 from eitherway.model.text import counted, printable
 from eitherway.model.words import OP_WORDS, Class, Kind, OpKind
-from eitherway.report.words import MEANINGS, capital, is_stuck, place, title, where
+from eitherway.report.words import MEANINGS, capital, in_module, is_stuck, place, title, where
 
 RULE = "=" * 18
 _FEW = 2  # findings that need no overview
@@ -135,12 +135,7 @@ def _stack(frames: Sequence[Frame]) -> Iterator[str]:
 
 
 def _module(frame: Frame) -> str:
-    return f" ({_in_module(frame)})" if frame.module else ""
-
-
-def _in_module(frame: Frame) -> str:
-    """A process is known by its program alone."""
-    return f"{frame.module}+{frame.offset:#x}" if frame.offset else frame.module
+    return f" ({in_module(frame)})" if frame.module else ""
 
 
 def _locations(finding: Finding) -> Iterator[str]:
@@ -187,7 +182,7 @@ def _actors(finding: Finding) -> Iterator[str]:
 def _summary_place(finding: Finding) -> str:
     for operation in reversed(finding.operations):
         frame = where(operation)
-        at = place(frame) or (f"({_in_module(frame)})" if frame.module else "")
+        at = place(frame) or (f"({in_module(frame)})" if frame.module else "")
         if at or frame.function:
             return (f" {at}" if at else "") + (
                 f" in {shortened(frame.function)}" if frame.function else ""

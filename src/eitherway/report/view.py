@@ -77,7 +77,7 @@ class _Tables:
             self.text(frame.file),
             frame.line,
             frame.column,
-            self.text(_module(frame)),
+            self.text(words.in_module(frame)),
             int(frame.inlined),
             int(in_library(frame)),
         )
@@ -91,10 +91,6 @@ class _Tables:
         lines = tuple(map(self.text, excerpt.lines))
         row = (self.text(excerpt.file), excerpt.first, lines)
         return self.excerpts.setdefault(row, len(self.excerpts))
-
-
-def _module(frame: Frame) -> str:
-    return f"{frame.module}+{frame.offset:#x}" if frame.module else ""
 
 
 class _Findings:

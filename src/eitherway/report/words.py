@@ -74,6 +74,11 @@ def sentence(finding: Finding) -> str:
     return f"{title(finding)}{on}{f' in {where}' if where else ''}"
 
 
+def in_module(frame: Frame) -> str:
+    """Where in which program; a process is known by its program alone."""
+    return f"{frame.module}+{frame.offset:#x}" if frame.offset else frame.module
+
+
 def place(frame: Frame) -> str:
     """`file:line:column`, as far as known."""
     if not frame.file or not frame.line:
