@@ -205,8 +205,10 @@ static void end_left(void) {
 // ring, which all processors fill.
 static int next_nap(int nap, int taken) {
     static uint64_t looked;
+    static long longest;
     bool has_looked = entries_looked() != looked;
-    long longest = LONG_NAPS / sysconf(_SC_NPROCESSORS_ONLN);
+    if (!longest)
+        longest = 1 + LONG_NAPS / sysconf(_SC_NPROCESSORS_ONLN);
     looked = entries_looked();
     if (has_looked || taken > MANY || longest <= NAP)
         return NAP;
