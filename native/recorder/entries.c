@@ -264,6 +264,8 @@ bool entry_find(const struct entry_asked *asked, struct entry_found *found) {
         return *known;
     }
     bool there = !is_made_by_call(asked) && look_now(asked, found);
+    if (there && was_there && !S_ISDIR(found->mode) && !S_ISLNK(found->mode))
+        there = false; // it has another's place
     if (!there && was_there) {
         uint32_t object = told && *known ? *known : object_that_was(S_IFDIR);
         mode_set(object, S_IFDIR | (by_itself ? CHANGES_BY_ITSELF : 0));

@@ -25,9 +25,20 @@ bool makes_directory(uint64_t number) {
     return number == SYS_mkdir || number == SYS_mkdirat;
 }
 
+static bool makes_link(uint64_t number) {
+    return number == SYS_symlink || number == SYS_symlinkat;
+}
+
 static bool makes(uint64_t number) {
-    return makes_directory(number) || number == SYS_mknod || number == SYS_mknodat ||
-           number == SYS_symlink || number == SYS_symlinkat;
+    return makes_directory(number) || makes_link(number) || number == SYS_mknod ||
+           number == SYS_mknodat;
+}
+
+// What is there by now may be another, that came later.
+static bool may_have_made(uint64_t number, uint32_t object) {
+    mode_t mode = mode_of(object);
+    return object && S_ISDIR(mode) == makes_directory(number) &&
+           S_ISLNK(mode) == makes_link(number);
 }
 
 static bool removes(uint64_t number) {
@@ -75,8 +86,9 @@ static void mend(struct lookup *last, const struct seen *seen, bool new_link) {
         else if (last->found)
             *after = last->found;
     } else if (makes(seen->number) || new_link) {
-        *after = (*after == NOT_KNOWN || !*after) && last->found ? last->found : NOT_KNOWN;
-        if (seen->number == SYS_symlink || seen->number == SYS_symlinkat)
+        bool not_told = *after == NOT_KNOWN || !*after;
+        *after = not_told && may_have_made(seen->number, last->found) ? last->found : NOT_KNOWN;
+        if (makes_link(seen->number))
             made_link(after, seen);
         else if (*after == NOT_KNOWN && makes_directory(seen->number)) // and gone by now
             *after = object_that_was(S_IFDIR);

@@ -45,7 +45,7 @@ SCRIPTS = {
     "what comes and goes": "cat f; echo 1 > f; cat f; rm f; cat f; mkdir f; cat f/g",
     "dots": "mkdir -p a/b/c; echo x > a/b/f; cat a/b/c/../f a/b/c/../../b/f a/./b/./f; mv a/b d; "
     "cat d/c/../f a/b/c/../f d/f/../f d/f/.; cd d/c; cat ../f ../../d/f; cd ..; cat ./f",
-    "missing directories": "cat a/b/f; cat a/b/f; mkdir -p a/b; cat a/b/f; echo 1 > a/b/f; "
+    "missing directories": "cat a; cat a/b/f; cat a/b/f; mkdir -p a/b; cat a/b/f; echo 1 > a/b/f; "
     "cat a/b/f; rm -r a; cat a/b/f; echo 2 > a; cat a/b/f; rm a; cat a/b/f",
     "links at the end": "echo 1 > x; echo 2 > y; ln -s x l; cat l; cat l; ln -s y n; mv -T n l; "
     "cat l; cat l; ln -s l m; cat m; rm l; cat m; echo 3 > l; cat m; mkdir d; rm l; ln -s d l; "
