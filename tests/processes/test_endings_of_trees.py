@@ -48,6 +48,23 @@ def test_a_tree_that_makes_calls_for_ever_is_ended(box: Sandbox, work: Path) -> 
     assert 2990 < len(done.log.calls) <= 3002
 
 
+@pytest.mark.parametrize(
+    ("loop", "ending"),
+    [
+        ("while [ ! -e never ]; do :; done", Ending.HANG),
+        ("while [ -e . ] && [ ! -d never ]; do :; done", Ending.HANG),
+        ("i=0; while [ ! -e never ]; do i=$((i + 1)); echo $i; done", Ending.BUDGET),
+        ("while [ ! -e never ]; do : > made; done", Ending.BUDGET),
+    ],
+    ids=["looks", "looks twice", "tells", "writes"],
+)
+def test_rounds_that_change_nothing_go_on_for_ever(
+    box: Sandbox, work: Path, loop: str, ending: Ending
+) -> None:
+    done = ran(box, work, "sh", "-c", loop, limits=Limits(PATIENCE, calls=9000))
+    assert outcome_of(done, box).ending is ending
+
+
 def test_what_takes_too_long_is_ended_and_its_recording_kept(work: Path) -> None:
     words = ["record", "--timeout", "1", "--", "sh", "-c", "echo a; while :; do :; done"]
     done = eitherway(work, *words)

@@ -13,6 +13,7 @@ from eitherway.model.paths import portable_path
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.contents import told
 from eitherway.worlds.processes.call_table import CALLS
+from eitherway.worlds.processes.circles import goes_round
 from eitherway.worlds.processes.errors import error_lines, is_log, lines_of
 from eitherway.worlds.processes.log import CallFlag, DataKind, Log
 from eitherway.worlds.processes.run import Ran
@@ -58,6 +59,8 @@ def written_by(log: Log) -> dict[str, str]:
 def _ending(log: Log) -> tuple[Ending, int]:
     if log.ending.hangs and not _in_memory(log):
         return Ending.DEADLOCK, 0
+    if log.ending.endless and goes_round(log):
+        return Ending.HANG, 0
     if log.ending.hangs or log.ending.endless or log.ending.late:
         return Ending.BUDGET, 0
     status = log.ending.status
