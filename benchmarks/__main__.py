@@ -29,6 +29,7 @@ MODULES = (
     "corpus",
     "judging",
     "judge_cost",
+    "copies",
     "shrinking",
     "racepro",
 )

@@ -95,7 +95,7 @@ def costs(command: Sequence[str], bare: Bare, folder: Path) -> Iterator[Cost]:
     native = statistics.median(bare() for _ in range(ROUNDS))
     launch = Launch(tuple(command), str(folder), Launch.here(command).environment)
     with confined(work=[str(folder)]) as box, Counted(launch, box, plan=PLAN) as explorer:
-        ran, findings = _racing(explorer)
+        ran, findings = racing(explorer)
         run = statistics.median(_run_again(explorer, ran) for _ in range(ROUNDS))
         for finding in findings:
             yield _cost(explorer, ran, finding, run, native)
@@ -118,7 +118,8 @@ def _command(words: Sequence[str], folder: Path) -> Bare:
     return partial(_wall, partial(subprocess.run, words, cwd=folder, capture_output=True))
 
 
-def _racing(explorer: Explorer) -> tuple[Ran, list[Finding]]:
+def racing(explorer: Explorer) -> tuple[Ran, list[Finding]]:
+    """The first run that shows a race, with all that it shows."""
     tracer = Tracer(explorer, fixed=True)
     for seed in SEEDS:
         ran = explorer.run(seed=seed, detect=True)

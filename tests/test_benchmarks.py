@@ -97,6 +97,7 @@ def test_every_table_has_its_place() -> None:
         "corpus",
         "classes",
         "judging cost",
+        "copies",
         "recording",
         "tree detection",
         "flips",

@@ -63,16 +63,23 @@ static const struct range *first_skipped(uintptr_t from, uintptr_t to) {
     return first;
 }
 
+// One that is all ours does not count: how many of those there are, a copy of a run that stands
+// still and a run that did all of it itself have not in common.
 static void add_page(uintptr_t page) {
     uintptr_t from = page, to = page + PAGE;
     uint64_t sum = 0;
+    bool skipped = true;
     for (const struct range *hole; from < to && (hole = first_skipped(from, to));) {
-        if (hole->from > from)
+        if (hole->from > from) {
             sum += add_bytes((const char *)from, hole->from - from);
+            skipped = false;
+        }
         from = hole->to < to ? hole->to : to;
     }
     if (from < to)
         sum += add_bytes((const char *)from, to - from);
+    else if (skipped)
+        return;
     sum = ew_splitmix(sum) >> 32;
     all.changed += all.pages >= all.pages_before || sums_before[all.pages] != sum;
     sums_before[all.pages++] = (uint32_t)sum;

@@ -105,8 +105,13 @@ def test_files_are_known_by_their_paths(box: Sandbox, fresh: Place) -> None:
         assert {name: kept.has_file(str(fresh.work / name)) for name in names} == names
 
 
-def test_there_may_be_too_much(box: Sandbox, fresh: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "ROOM", 5)
+@pytest.mark.parametrize(("limit", "least"), [("ROOM", len("four\n")), ("MANY", None)])
+def test_there_may_be_too_much(
+    box: Sandbox, fresh: Place, monkeypatch: pytest.MonkeyPatch, limit: str, least: int | None
+) -> None:
+    """A file lies in directories that are written too."""
+    above = len(fresh.work.parts) - 1
+    monkeypatch.setattr(keeping, limit, above + 1 if least is None else least)
     do(box, fresh.work, "echo four > own")
     with kept_in(box) as kept:
         do(box, fresh.work, "echo 5 > more")

@@ -75,7 +75,7 @@ def branches_of(explorer: Explorer, ran: Ran, pairs: Sequence[Pair]) -> list[Ran
     ]
 
 
-APART = ("prints", "input", "reads", "streams", "heap", "aborts")
+APART = ("prints", "input", "reads", "streams", "heap", "aborts", "turns")
 WRITING = (  # and all is put back
     *("writes", "creates", "grows", "shared-file", "locks"),
     *("deletes", "replaces", "forgets"),

@@ -16,6 +16,7 @@ from eitherway.sandbox.changes import OPAQUE, REDIRECT
 from eitherway.sandbox.layers import Layers, What
 
 ROOM = 1 << 24  # bytes of all files: with more, doing a run again is as quick
+MANY = 1000  # files and directories
 _LINKS = 5  # where in `itself` their number stands
 _OVERLAY = ("trusted.overlay.", "user.overlay.")  # its own notes
 _TELLING = (*OPAQUE, *REDIRECT)  # those of them that say what is seen
@@ -154,6 +155,8 @@ def _tree(layers: Layers) -> _Tree:
         for place, path in _below(f"/proc/self/fd/{descriptor}", layer.path.rstrip("/")):
             tree[path] = entry = _entry(place, room)
             room -= len(entry.content)
+            if len(tree) > MANY:
+                raise OSError(errno.EFBIG, "more than are kept", place)
     return tree
 
 

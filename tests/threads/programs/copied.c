@@ -40,6 +40,8 @@ static const char *beside(const char *name) {
 }
 
 static void write_before(void) {
+    for (int i = 0; is("turns") && i < 200; i++)
+        open(named, O_RDONLY); // of which a copy remembers more than a whole run does
     if (is("creates"))
         mkdir(beside("folder"), 0755);
     static const char *const with_own[] = {"deletes", "replaces",    "forgets",      "renames",
@@ -159,8 +161,21 @@ static void before(const char *path) {
     printf("begins %s\n", line); // whoever prints first asks the outside
 }
 
+// So many points at locks that it is looked whether all this is a circle.
+static void take_turns(void) {
+    static pthread_mutex_t taken = PTHREAD_MUTEX_INITIALIZER;
+    static long rounds;
+    for (int i = 0; i < 15000; i++) {
+        pthread_mutex_lock(&taken);
+        rounds++;
+        pthread_mutex_unlock(&taken);
+    }
+}
+
 static void after(int number) {
     char line[16] = "";
+    if (is("turns"))
+        take_turns();
     write_after(number);
     if (is("input") && fgets(line, sizeof line, stdin))
         printf("%d: %s", number, line);
