@@ -62,6 +62,25 @@ static inline bool two_pass(struct ew_cell *cell, bool writes) {
     return true;
 }
 
+// What is read here is often where the program reads next: the cells of that are fetched while this
+// goes on. It has not read it yet, and there may be nothing to read: see peek.c.
+static inline void look_ahead(uintptr_t address) {
+    uintptr_t there = 0;
+    __asm__ volatile(".globl ew_glance_at, ew_glance_after\n"
+                     ".hidden ew_glance_at, ew_glance_after\n"
+                     "ew_glance_at: mov (%1), %0\n"
+                     "ew_glance_after:"
+                     : "+r"(there)
+                     : "r"(address));
+    __builtin_prefetch(ew_cell_at(there), 1);
+}
+
+__attribute__((noinline, noclone)) void ew_shadow_read8(uintptr_t address, uintptr_t pc) {
+    look_ahead(address);
+    if (UNLIKELY(address & 7 || !is_ordinary(pc)) || !two_pass(ew_cell_at(address), false))
+        look_at_cells(EW_OP_LOAD, address, 8, pc);
+}
+
 #define WHOLE(name, size, op, pass)                                                                \
     void ew_shadow_##name(uintptr_t address, uintptr_t pc) {                                       \
         if (UNLIKELY(address & ((size) - 1) || !is_ordinary(pc)) ||                                \
@@ -69,6 +88,5 @@ static inline bool two_pass(struct ew_cell *cell, bool writes) {
             look_at_cells(op, address, size, pc);                                                  \
     }
 WHOLE(read4, 4, EW_OP_LOAD, ew_whole_passes)
-WHOLE(read8, 8, EW_OP_LOAD, two_pass)
 WHOLE(write4, 4, EW_OP_STORE, ew_whole_passes)
 WHOLE(write8, 8, EW_OP_STORE, two_pass)

@@ -123,6 +123,30 @@ static void die_by_fault(void) {
     *(volatile char *)wall = 1;
 }
 
+__attribute__((noinline)) static long read_word(void) {
+    return *(volatile long *)wall;
+}
+
+// Nobody else has read it before.
+static void repair_read(int number, siginfo_t *info, void *context) {
+    (void)number;
+    uintptr_t at = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    CHECK(info->si_addr == wall && at - (uintptr_t)read_word < 256);
+    caught++;
+    CHECK(mprotect(wall, 4096, PROT_READ | PROT_WRITE) == 0);
+}
+
+static void begin_segment(void) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    CHECK(pthread_mutex_lock(&lock) == 0 && pthread_mutex_unlock(&lock) == 0);
+}
+
+static void die_by_read(void) {
+    signal(SIGSEGV, SIG_DFL);
+    begin_segment();
+    read_word();
+}
+
 static void die_by_term(void) {
     raise(SIGTERM);
 }
@@ -166,5 +190,12 @@ int main(void) {
     caught = 0;
     *(volatile char *)wall = 1;
     CHECK(caught == 1 && *wall == 1);
+    *(long *)wall = (long)&wall;
+    CHECK(mprotect(wall, 4096, PROT_NONE) == 0);
+    CHECK(WTERMSIG(status_of(die_by_read)) == SIGSEGV);
+    set(SIGSEGV, repair_read, 0);
+    caught = 0;
+    begin_segment();
+    CHECK(read_word() == (long)&wall && caught == 1);
     return 0;
 }
