@@ -11,8 +11,8 @@ static inline bool is_ordinary(uintptr_t pc) {
 }
 
 // Small fields side by side mostly have different pasts. A write may make one cell of them again.
-static inline bool small_passes(struct ew_cell *cell, uint32_t byte, uint32_t size, bool writes,
-                                uintptr_t pc) {
+static inline __attribute__((always_inline)) bool
+small_passes(struct ew_cell *cell, uint32_t byte, uint32_t size, bool writes, uintptr_t pc) {
     if (ew_is_split(cell->write))
         return (ew_split_is_done(cell, byte, writes) &&
                 (size == 1 || ew_split_is_done(cell, byte + 1, writes))) ||
