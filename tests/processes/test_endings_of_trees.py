@@ -3,10 +3,12 @@
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.processes.harness import (
+    LOST_UPDATE,
     OTHER_USER,
     PATIENCE,
     PROGRAMS,
@@ -15,11 +17,16 @@ from tests.processes.harness import (
     compiled,
     eitherway,
     folder,
+    launch,
     ran,
 )
 
-from eitherway.model.outcome import Ending
+from eitherway.find.trees import TreeSearch
+from eitherway.model.outcome import Ending, Outcome
+from eitherway.model.words import Class
+from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.branch import Branches, Spec
 from eitherway.worlds.processes.outcome import outcome_of
 from eitherway.worlds.processes.run import Limits
 
@@ -39,6 +46,23 @@ def test_threads_that_wait_for_each_other_alone_tell_nothing_of_calls(
     program = compiled(PROGRAMS / "kinds.c", work / "kinds")
     done = ran(box, work, str(program), what, limits=Limits(1))
     assert outcome_of(done, box).ending is ending
+
+
+def test_what_ends_otherwise_when_it_is_run_again_is_not_decided(
+    box: Sandbox, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert box
+    recorded = Branches.recorded
+
+    def otherwise(self: Branches, spec: Spec, box: Sandbox, into: Path) -> Outcome:
+        return replace(recorded(self, spec, box, into), ending=Ending.DEADLOCK)
+
+    monkeypatch.setattr(Branches, "recorded", otherwise)
+    started = launch(work, "sh", "-c", LOST_UPDATE)
+    with TreeSearch(started, Store(work / "store")) as search:
+        (finding,) = search.check(120.0, lambda _: None).findings.values()
+    assert finding.klass is Class.INCONCLUSIVE
+    assert "ended otherwise when it was run again" in finding.reason
 
 
 def test_a_tree_that_makes_calls_for_ever_is_ended(box: Sandbox, work: Path) -> None:

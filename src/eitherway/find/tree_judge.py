@@ -20,7 +20,7 @@ from eitherway.judge.sentences import Orders, consequence, does, side
 from eitherway.judge.trial import Trial
 from eitherway.model.finding import Confidence, Finding, Ordered
 from eitherway.model.history import History
-from eitherway.model.outcome import Outcome
+from eitherway.model.outcome import Ending, Outcome
 from eitherway.model.words import Arm, Class
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
@@ -33,6 +33,7 @@ from eitherway.worlds.threads.launch import Launch
 
 CONTINUATIONS = 2
 REFUTE = 6  # more continuations, where only some show a difference
+_NOT_AGAIN = "the same branch ended otherwise when it was run again"
 INSTANCES = 4  # of one race that are tried
 LOUD = (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS)
 QUIET = (Class.K_WITNESS_HARMLESS, Class.SINGLE_ORDERING)
@@ -108,14 +109,17 @@ class TreeJudge(Closing):
 
     def kept(self, spec: Spec) -> Path:
         """The recording of a branch, where it can be done again."""
-        with self._store.new() as slot:
-            self.record(spec, slot.path)
-            self._store.publish(slot.path)
-            return slot.path
+        return self._kept(spec)[0]
 
-    def record(self, spec: Spec, into: Path) -> None:
+    def _kept(self, spec: Spec) -> tuple[Path, Outcome]:
+        with self._store.new() as slot:
+            outcome = self.record(spec, slot.path)
+            self._store.publish(slot.path)
+            return slot.path, outcome
+
+    def record(self, spec: Spec, into: Path) -> Outcome:
         """The same, where somebody else keeps it or not."""
-        self._branches.recorded(spec, self._box, into)
+        return self._branches.recorded(spec, self._box, into)
 
     def told(self, tried: Tried) -> Finding:
         """The finding with its class; what shows it is kept."""
@@ -147,10 +151,14 @@ class TreeJudge(Closing):
     def _with_evidence(self, finding: Finding, tried: Tried) -> Finding:
         """Both orders as runs that can be done again; first the one that fails."""
         trial, anchors = tried.verdict.decisive, tried.candidate.anchors
-        kept = {
-            arm: self.kept(Spec(anchors, arm, trial.continuation))
+        again = {
+            arm: self._kept(Spec(anchors, arm, trial.continuation))
             for arm in (Arm.FLIP, Arm.CONTROL)
         }
+        seen = {Arm.FLIP: trial.flip, Arm.CONTROL: trial.control}
+        if any(_ended(outcome) != _ended(seen[arm]) for arm, (_, outcome) in again.items()):
+            return _unsure(finding)
+        kept = {arm: path for arm, (path, _) in again.items()}
         swapped = trial.control.fails and not trial.flip.fails
         worse, better = (Arm.CONTROL, Arm.FLIP) if swapped else (Arm.FLIP, Arm.CONTROL)
         return replace(
@@ -183,6 +191,20 @@ class TreeJudge(Closing):
         """Wait for what is under way, and forget it."""
         self._workers.close()
         self._branches.close()
+
+
+def _ended(outcome: Outcome) -> tuple[Ending, int]:
+    return outcome.ending, outcome.code
+
+
+def _unsure(finding: Finding) -> Finding:
+    """What shows it does not show it again: it may be anything but the order that did it."""
+    return replace(
+        finding,
+        klass=Class.INCONCLUSIVE,
+        reason=_NOT_AGAIN,
+        consequence=f"What both orders do could not be told: {_NOT_AGAIN}.",
+    )
 
 
 def _seen_by(rules: Rules, launch: Launch, ran: Ran, box: Sandbox) -> Outcome:
