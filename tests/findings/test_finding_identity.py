@@ -135,6 +135,16 @@ def test_fields_of_nameless_structures_are_told_apart() -> None:
     assert len({*slots}) == 1
 
 
+def test_who_frees_a_structure_races_with_all_its_fields_at_once() -> None:
+    def freed_under(field: str) -> Finding:
+        part = with_field("bytes 0 to 7", field)
+        used = changed(RACE, lambda op: replace(op, variable="", object="heap block of 40 bytes"))
+        return changed(used, lambda op: replace(op, part=part), side=0)
+
+    assert identity(freed_under("account.balance")) == identity(freed_under("account.count"))
+    assert headline(freed_under("account.balance")).startswith("data-race on heap block: ")
+
+
 def test_without_names_the_place_in_the_module_is_used() -> None:
     def stripped(offset: int, folder: str) -> Finding:
         frame = Frame(module=f"{folder}/a.out", offset=offset)

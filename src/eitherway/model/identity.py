@@ -87,14 +87,18 @@ def objects(finding: Finding) -> list[str]:
     dotted = any("." in operation.variable for operation in finding.operations)
     functions = _bare_functions(finding) if dotted else frozenset[str]()
     named = {portable_variable(op.variable, functions) for op in finding.operations} - {""}
-    described = {_described(operation) for operation in finding.operations} - {""}
-    return sorted(named or described)
+    return sorted(named or _described(finding.operations))
 
 
-def _described(operation: FoundOperation) -> str:
-    """With its field: else all fields of a nameless structure would be one."""
-    field = _INDEX.sub("", field_of(operation.part))
-    return " ".join(filter(None, (portable_words(operation.object), field)))
+def _described(operations: Sequence[FoundOperation]) -> set[str]:
+    """With their fields: else all fields of a nameless structure would be one.
+
+    Who frees a block touches all of it: with each of its fields that is one and the same mistake.
+    """
+    whole = any(op.object and not op.part for op in operations)
+    fields = ("" if whole else _INDEX.sub("", field_of(op.part)) for op in operations)
+    objects = (portable_words(op.object) for op in operations)
+    return {" ".join(filter(None, two)) for two in zip(objects, fields, strict=True)} - {""}
 
 
 _INDEX = re.compile(r"\[\d+\]")
