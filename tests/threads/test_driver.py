@@ -16,7 +16,7 @@ from eitherway.sandbox.isolation import Kind
 from eitherway.worlds.threads import ready
 from eitherway.worlds.threads.course import Ended, Plan
 from eitherway.worlds.threads.driver import Driver, parse_command, parse_stop
-from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.explorer import Explorer, surveyed
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.run import Ran, run
 
@@ -101,6 +101,29 @@ def test_a_driver_that_fails_is_the_outcome_of_its_schedule(program: Program, bo
     with Explorer(Launch.here([program("echoes"), "7"]), box, plan=plan) as explorer:
         (row,) = explorer.survey(range(1))
     assert os.waitstatus_to_exitcode(int(row["status"])) == 9
+
+
+@pytest.mark.parametrize("says", ["now; exit 9", "later", "later; exit 9"])
+def test_a_crash_of_the_server_is_more_than_what_its_driver_says(
+    says: str, program: Program, tmp_path: Path
+) -> None:
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    plan = Plan(driver=Driver(("sh", "-c", f"echo > {pipe} {says}")))
+    ran = run(Launch.here([program("falls"), pipe]), plan=plan)
+    (row,) = surveyed(0, ran, plan.driver).rows
+    assert os.waitstatus_to_exitcode(int(row["status"])) == -signal.SIGABRT
+
+
+def test_a_signal_that_the_server_is_to_end_by_is_no_crash(
+    program: Program, tmp_path: Path
+) -> None:
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    plan = Plan(driver=Driver(("sh", "-c", f"echo later > {pipe}"), stop=signal.SIGABRT))
+    ran = run(Launch.here([program("falls"), pipe]), plan=plan)
+    (row,) = surveyed(0, ran, plan.driver).rows
+    assert (ran.status, row["status"]) == (-signal.SIGABRT, 0)
 
 
 def test_a_driver_that_fails_is_told(program: Program, box: Sandbox) -> None:

@@ -16,6 +16,8 @@ class Driving:
     def see(self, course: Course) -> str:
         """What is to be said of a run; one that is never ready has not hung: that is refused."""
         self._started |= course.driving
+        if course.driven and course.driven.status:
+            return "the driver failed after some schedules; its exit status is then told as theirs"
         if course.driving:
             return ""
         if not self._started and course.ended is Ended.TIMEOUT:

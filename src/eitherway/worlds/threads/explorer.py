@@ -18,6 +18,7 @@ from eitherway.closing import Closing
 from eitherway.model.trace import Table
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.course import Ended, Plan
+from eitherway.worlds.threads.driver import Driver
 from eitherway.worlds.threads.guide import UNGUIDED, Guidance
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.places import Places
@@ -33,6 +34,7 @@ _LONGER = 50  # times what a run may take, a replay may
 WORTH = 20_000  # steps: what is shorter is done again sooner than it is kept
 _LUCK = 2  # more often than not, what a copy has written must be possible to put back
 _PILE = 6  # runs that stand still, at most: each holds memory
+_CRASHES = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV}
 _STOPPED = {
     Ended.TIMEOUT: Stopped.FOR_ITSELF,
     Ended.FLOOD: Stopped.FOR_ITSELF,
@@ -251,7 +253,7 @@ class Explorer(Closing):
 
     def _driven(self, seed: int, scheduler: str, guidance: Guidance, *, detect: bool) -> Surveyed:
         ran = self.run(seed=seed, scheduler=scheduler, guidance=guidance, detect=detect)
-        return surveyed(seed, ran)
+        return surveyed(seed, ran, self._plan.driver)
 
     def _part(
         self, seeds: range, scheduler: str, guidance: Guidance, *, detect: bool
@@ -296,26 +298,31 @@ def _replayed(plan: Plan) -> Plan:
     return dataclasses.replace(plan, driver=None, timeout=longer, until=None)
 
 
-def surveyed(seed: int, ran: Ran) -> Surveyed:
+def surveyed(seed: int, ran: Ran, driver: Driver | None = None) -> Surveyed:
     """A single run as a survey tells it."""
-    return Surveyed(np.array([_row(seed, ran)], dtype=SURVEY_ROW), ran.found, ran.shown, ran)
+    rows = np.array([_row(seed, ran, driver)], dtype=SURVEY_ROW)
+    return Surveyed(rows, ran.found, ran.shown, ran)
 
 
-def _row(seed: int, ran: Ran) -> tuple[int, ...]:
+def _row(seed: int, ran: Ran, driver: Driver | None) -> tuple[int, ...]:
     streams = (number for stream in (ran.out, ran.err) for number in (stream.size, stream.crc))
-    status = _as_waited(_outcome(ran))
+    status = _as_waited(_outcome(ran, driver))
     stopped = _STOPPED.get(ran.course.ended, Stopped.NOT)
     return (seed, ran.schedule.steps, ran.schedule.hash, *streams, status, int(stopped))
 
 
-def _outcome(ran: Ran) -> int:
-    """Of a server that its driver was content with, that we stopped it is no failure."""
-    driven = ran.course.driven
-    if driven is None:
+def _outcome(ran: Ran, driver: Driver | None) -> int:
+    """Of a server that its driver was content with, that we stopped it is no failure.
+
+    That it fell is one, whatever the driver says, which may only have noticed it.
+    """
+    course = ran.course
+    asked = course.ended is Ended.DRIVEN and driver and ran.status == -(driver.stop or 0)
+    fell = -ran.status in _CRASHES and not asked
+    left = course.ended is Ended.ITSELF and ran.status != 0
+    if course.driven is None or fell or left:
         return ran.status
-    if driven.status != 0:
-        return driven.status
-    return 0 if ran.course.ended is Ended.DRIVEN else ran.status
+    return course.driven.status or (0 if course.ended is Ended.DRIVEN else ran.status)
 
 
 def _as_waited(status: int) -> int:
