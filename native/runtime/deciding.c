@@ -3,6 +3,7 @@
 #include "circles.h"
 #include "due.h"
 #include "guide.h"
+#include "late.h"
 #include "schedule.h"
 
 #include <string.h>
@@ -38,7 +39,8 @@ struct ew_thread *ew_decide(enum ew_why why) {
         if (index == EW_TIME_PASSES)
             pass_time();
         else if (index != EW_DECIDE_AGAIN)
-            return ew_ready[index];
+            return UNLIKELY(ew_ready[index]->id == ew_late) ? ew_late_instead(ew_ready[index])
+                                                            : ew_ready[index];
     }
 }
 
@@ -72,4 +74,5 @@ void ew_deciding_begin(const char *name, uint64_t seed, const struct ew_tuning *
         ew_thread_at(i)->priority = 0;
     policy = policy_named(name);
     policy->start(seed, tuning);
+    ew_late_begin(tuning ? tuning->late : 0);
 }

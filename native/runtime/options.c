@@ -28,6 +28,7 @@ static const struct {
     FIELD("ordinal", ordinal),
     FIELD("detect", detect),
     FIELD("guided", guided),
+    FIELD("late", tuning.late),
     FIELD("depth", tuning.depth),
     FIELD("length", tuning.length),
     FIELD("interesting", tuning.interesting),

@@ -136,6 +136,10 @@ static void pass_time(int64_t microseconds) {
     }
 }
 
+void ew_time_passes(int64_t nanoseconds) {
+    pass_time((nanoseconds + 999) / 1000);
+}
+
 static void let_go(struct ew_thread *thread) {
     struct ew_input_wait wait = {ew_elapsed(), EW_WAIT_LET_GO};
     ew_input_wait(thread->id, &wait);

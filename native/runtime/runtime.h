@@ -254,6 +254,7 @@ bool ew_waits_outside(const struct ew_thread *thread);
 bool ew_only_signals_waited_for(void); // of the outside
 // Lets those go on whose descriptors are ready; waits at most so long for one (-1: for ever).
 bool ew_look_outside(int64_t nanoseconds);
+void ew_time_passes(int64_t nanoseconds); // on the virtual clock, as if it were waited
 bool ew_outside_is_due(void); // in a replay: something that it did at this step is still to come
 // After anything that may have made a descriptor within ready.
 bool ew_look_within(void);

@@ -6,6 +6,7 @@
 #include "due.h"
 #include "family.h"
 #include "guide.h"
+#include "late.h"
 #include "races.h"
 #include "runtime.h"
 #include "schedule.h"
@@ -164,6 +165,8 @@ void ew_step(void) {
 static struct ew_thread *choose(enum ew_why why) {
     count_steps(why);
     ew_schedule_reached();
+    if (UNLIKELY(ew_late != EW_NOBODY_LATE))
+        ew_late_waits();
     if (ew_waiting && (++decisions % LOOK_EVERY == 0 || ew_schedule_following()))
         ew_look_outside(0);
     if (UNLIKELY(ew_signal_arrived || ew_schedule_following()))

@@ -17,8 +17,10 @@ from eitherway.worlds.threads import ready
 from eitherway.worlds.threads.course import Ended, Plan
 from eitherway.worlds.threads.driver import Driver, parse_command, parse_stop
 from eitherway.worlds.threads.explorer import Explorer, surveyed
+from eitherway.worlds.threads.guide import Guidance
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.run import Ran, run
+from eitherway.worlds.threads.server import Stopped
 
 Program = Callable[[str], str]
 
@@ -124,6 +126,25 @@ def test_a_signal_that_the_server_is_to_end_by_is_no_crash(
     ran = run(Launch.here([program("falls"), pipe]), plan=plan)
     (row,) = surveyed(0, ran, plan.driver).rows
     assert (ran.status, row["status"]) == (-signal.SIGABRT, 0)
+
+
+def test_a_thread_may_come_later_than_what_others_wait_for(
+    program: Program, tmp_path: Path
+) -> None:
+    """Then this one does not end when it is told to, which is a failure; and it replays."""
+    pipes = [str(tmp_path / name) for name in ("from", "to")]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    talks = 'printf x > "$0"; head -c 1 "$1" > /dev/null'
+    driver = Driver(("sh", "-c", talks, *pipes))
+    launch = Launch.here([program("stays"), *pipes])
+    ends = {}
+    for late in (0, 2):
+        plan = Plan(driver=driver, grace=0.1)
+        ran = run(launch, plan=plan, guidance=Guidance(tuning={"late": late}))
+        ends[late] = Stopped(int(surveyed(0, ran, driver).rows["stopped"][0]))
+        assert run(launch, replay=ran).differences(ran) == []
+    assert ends == {0: Stopped.NOT, 2: Stopped.FOR_ITSELF}
 
 
 def test_a_driver_that_fails_is_told(program: Program, box: Sandbox) -> None:

@@ -28,6 +28,7 @@ struct ew_branch {
 
 // What some policies are told beside the seed; 0: nothing.
 struct ew_tuning {
+    uint32_t late;        // of any: the thread that comes late, and 1 more
     uint32_t depth;       // pct: priorities change at one point less
     uint32_t length;      // pct: decision points of the run, about
     uint32_t interesting; // surw: operations that count, EW_INTERESTING_*

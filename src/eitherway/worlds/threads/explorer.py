@@ -24,7 +24,9 @@ from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.places import Places
 from eitherway.worlds.threads.policies import BRANCH, LEAVING
 from eitherway.worlds.threads.run import Ran, is_replay
+from eitherway.worlds.threads.schedule import SwitchKind
 from eitherway.worlds.threads.server import SURVEY_ROW, Server, Stopped, Surveyed
+from eitherway.worlds.threads.target import STOP
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
 BATCH = 64
@@ -66,6 +68,8 @@ class Explorer(Closing):
         self._soiled = False  # copies may have written
         self._lost = False  # one that stood: then as few as possible do
         self._luck = _LUCK
+        self._drives = 0  # runs with the driver so far
+        self._numbered = 1  # threads that such a run had
         self._server = self._start()
 
     def run(
@@ -252,7 +256,13 @@ class Explorer(Closing):
         self._size = max(1, min(BATCH, 2 * self._size, fitting))
 
     def _driven(self, seed: int, scheduler: str, guidance: Guidance, *, detect: bool) -> Surveyed:
-        ran = self.run(seed=seed, scheduler=scheduler, guidance=guidance, detect=detect)
+        """In every second run a thread comes late, behind what the driver does: the last first."""
+        turn, comes_late = divmod(self._drives, 2)
+        late = {"late": self._numbered - turn % self._numbered} if comes_late else {}
+        told = dataclasses.replace(guidance, tuning={**guidance.tuning, **late})
+        self._drives += 1
+        ran = self.run(seed=seed, scheduler=scheduler, guidance=told, detect=detect)
+        self._numbered = max(self._numbered, _numbered(ran))
         return surveyed(seed, ran, self._plan.driver)
 
     def _part(
@@ -285,6 +295,13 @@ class Explorer(Closing):
         self._server.close()
 
 
+def _numbered(ran: Ran) -> int:
+    """How many threads had a turn, or lower numbers than one that had."""
+    switches = ran.schedule.switches
+    chosen = switches["choice"][switches["kind"] == SwitchKind.THREAD]
+    return 1 + int(chosen.max(initial=0))
+
+
 def _decided_before(ran: Ran, step: int) -> int:
     """The last step up to this one at which something was decided: a replay stops there anyway."""
     steps = ran.schedule.switches["steps"]
@@ -307,7 +324,9 @@ def surveyed(seed: int, ran: Ran, driver: Driver | None = None) -> Surveyed:
 def _row(seed: int, ran: Ran, driver: Driver | None) -> tuple[int, ...]:
     streams = (number for stream in (ran.out, ran.err) for number in (stream.size, stream.crc))
     status = _as_waited(_outcome(ran, driver))
-    stopped = _STOPPED.get(ran.course.ended, Stopped.NOT)
+    deaf = ran.course.ended is Ended.DRIVEN and -ran.status in (STOP, signal.SIGKILL)
+    asked = driver is not None and driver.stop not in (None, signal.SIGKILL)
+    stopped = _STOPPED.get(ran.course.ended, Stopped.FOR_ITSELF if deaf and asked else Stopped.NOT)
     return (seed, ran.schedule.steps, ran.schedule.hash, *streams, status, int(stopped))
 
 
