@@ -284,10 +284,12 @@ def test_a_script_that_throws_the_note_away(gcc: Shop) -> None:
 
 
 def test_a_link_that_is_ended_leaves_nothing(gcc: Shop) -> None:
-    """The compiler here says that it runs, and then waits for ever."""
+    """The compiler here answers a question, else says that it runs and then waits for ever."""
     gcc.write("a.c", HELLO)
     slow = gcc.path / "slow-gcc"
-    slow.write_text("#!/bin/sh\necho started\nexec sleep 1000\n")
+    slow.write_text(
+        '#!/bin/sh\n[ "$1" != -print-prog-name=as ] || exit 0\necho started\nexec sleep 1000\n'
+    )
     slow.chmod(0o755)
     run = subprocess.Popen(
         ["eitherway", "cc", "a.c", "-o", "a"],
