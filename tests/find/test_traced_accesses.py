@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Accesses of long runs are traced without detection where that tells the same, else with it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.corpus.checked import build
+from tests.corpus.checked import addresses_as_before, build
 
 from eitherway.find import confirm
 from eitherway.find.confirm import Tracer
@@ -20,10 +21,12 @@ SEEDS = range(8)
 
 
 @pytest.fixture(autouse=True)
-def _all_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def _all_are_long(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(confirm, "_SHORT", -1)
-    if not fix_addresses():
-        pytest.skip("addresses cannot be fixed on this machine")
+    with addresses_as_before():
+        if not fix_addresses():
+            pytest.skip("addresses cannot be fixed on this machine")
+        yield
 
 
 class Watched(Explorer):
