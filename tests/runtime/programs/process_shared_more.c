@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // replayed
-// Read-write locks, barriers, spin locks and futexes in memory that two processes have.
+// Read-write locks, barriers and spin locks in memory that two processes have.
 #include "check.h"
 #include "moment.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define ROUNDS 5
@@ -18,7 +15,6 @@ static struct shared {
     pthread_rwlock_t lock;
     pthread_barrier_t barrier;
     pthread_spinlock_t spin;
-    uint32_t word;
     int count, spun, serial, wrong;
 } *shared;
 
@@ -57,20 +53,6 @@ static void write_and_read(void) {
     }
 }
 
-static long futex(int operation, uint32_t value, const struct timespec *limit) {
-    return syscall(SYS_futex, &shared->word, operation, value, limit, NULL, 0);
-}
-
-static void await_word(uint32_t wanted) {
-    for (uint32_t seen; (seen = __atomic_load_n(&shared->word, __ATOMIC_SEQ_CST)) != wanted;)
-        CHECK(futex(FUTEX_WAIT, seen, NULL) == 0 || errno == EAGAIN || errno == EINTR);
-}
-
-static void set_word(uint32_t value) {
-    __atomic_store_n(&shared->word, value, __ATOMIC_SEQ_CST);
-    CHECK(futex(FUTEX_WAKE, 1, NULL) >= 0);
-}
-
 static void child(void) {
     struct timespec when = soon(CLOCK_REALTIME);
     CHECK(pthread_rwlock_trywrlock(&shared->lock) == EBUSY); // the parent's
@@ -81,18 +63,10 @@ static void child(void) {
     meet();
     write_and_read();
     meet();
-    await_word(1);
-    set_word(2);
-    await_word(3);
     _exit(0);
 }
 
 static void alone(void) {
-    struct timespec instant = {0, 1000000}, wrong = {0, -1};
-    CHECK(futex(FUTEX_WAIT, 77, NULL) == -1 && errno == EAGAIN);
-    CHECK(futex(FUTEX_WAIT, 0, &wrong) == -1 && errno == EINVAL);
-    CHECK(futex(FUTEX_WAIT, 0, &instant) == -1 && errno == ETIMEDOUT);
-    CHECK(futex(FUTEX_WAKE, 1, NULL) == 0);
     CHECK(pthread_rwlock_rdlock(&shared->lock) == 0);
     CHECK(pthread_rwlock_tryrdlock(&shared->lock) == 0);
     CHECK(pthread_rwlock_trywrlock(&shared->lock) == EBUSY);
@@ -116,9 +90,6 @@ int main(void) {
     CHECK(pthread_spin_unlock(&shared->spin) == 0);
     write_and_read();
     meet();
-    set_word(1);
-    await_word(2);
-    set_word(3);
     CHECK(waitpid(pid, &status, 0) == pid);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     CHECK(shared->count == 2 * ROUNDS && shared->spun == 2 * ROUNDS && !shared->wrong);
