@@ -99,7 +99,7 @@ static void add_mapping(uintptr_t from, uintptr_t to) {
         long got = raw6(SYS_pread64, pagemap, (long)entries, (long)(count * sizeof *entries),
                         offset, 0, 0);
         all.unknown |= got != (long)(count * sizeof *entries);
-        for (size_t i = 0; i < count && !all.unknown; i++)
+        for (size_t i = 0; i < count && !all.unknown && all.pages < PAGES_MAX; i++)
             if (entries[i] & IS_THERE)
                 add_page(from + i * PAGE);
         from += count * PAGE;

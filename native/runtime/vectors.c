@@ -8,8 +8,7 @@
 #define AT_ONCE (1ul << 16)
 static struct ew_vector *spare[32]; // by the logarithm of their room; `at` holds the next one
 
-// So many at once: rooms are multiples of it, and what is behind the length means nothing. Segments
-// are no larger than signed numbers.
+// So many at once: rooms are multiples of it. Segments are no larger than signed numbers.
 typedef int32_t four __attribute__((vector_size(SMALLEST * 4), aligned(4), may_alias));
 
 static four *four_at(struct ew_vector *vector, uint32_t index) {
@@ -37,6 +36,15 @@ static void *cut(size_t size) {
     return memory;
 }
 
+// What lies behind the length, in the last four, is 0: it is taken with them.
+static uint32_t whole(uint32_t length) {
+    return (length + SMALLEST - 1) / SMALLEST * SMALLEST;
+}
+
+static void clear(struct ew_vector *vector, uint32_t from, uint32_t to) {
+    memset(vector->at + from, 0, (to - from) * sizeof *vector->at);
+}
+
 static struct ew_vector *create(uint32_t length) {
     unsigned class = class_of(length);
     struct ew_vector *vector = spare[class];
@@ -46,6 +54,7 @@ static struct ew_vector *create(uint32_t length) {
         vector = cut(bytes(1u << class));
     vector->room = 1u << class;
     vector->length = length;
+    clear(vector, length, whole(length));
     return vector;
 }
 
@@ -68,7 +77,7 @@ void ew_vector_reach(struct ew_vector **vector, uint32_t length) {
         *vector = new;
     }
     (*vector)->length = length;
-    memset((*vector)->at + had, 0, (length - had) * sizeof *(*vector)->at);
+    clear(*vector, had, whole(length));
 }
 
 void ew_vector_copy(struct ew_vector **to, const struct ew_vector *from) {

@@ -38,3 +38,12 @@ def test_what_goes_through_one_pipe_says_nothing_of_another(program: Program, se
     looked = looked_at([program("found_orders"), APART], seed)
     assert looked.kinds == {RACE}
     assert len(looked.races) == 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_was_freed_says_nothing_of_order(program: Program, seed: int) -> None:
+    """Memory of its clock may be another one's by then."""
+    looked = looked_at([program("found_counted")], seed)
+    assert looked.ran.status == 0
+    assert looked.kinds == {RACE}
+    assert {side.variable for race in looked.races for side in race.operations} == {"data"}
