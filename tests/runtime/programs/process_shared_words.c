@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Futexes in memory that two processes have. What one of them stores there, the other sees when it
-// comes: that is not recorded, so this is not replayed.
+// not replayed: what one process stores without a lock, the other sees when it comes
+// Futexes in memory that two processes have.
 #include "check.h"
 
 #include <errno.h>
