@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tracer wrote down of one run, as tables."""
 
+import fcntl
 import json
 import signal
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum, IntFlag
@@ -203,18 +205,22 @@ def _ending(told: bytes | None, recording: Recording) -> Ending:
     return Ending(**_ENDING(json.loads(told or b"")))
 
 
-def effect(calls: Table) -> Table:
-    """When each call took effect: what waits, when it was over; all else when it began.
+def effect(calls: Table, objects: Table) -> Table:
+    """When each call took effect: what takes, when it was over; all else when it began.
 
-    What was interrupted did nothing but wait: it counts from its begin, too.
-    What wakes others can wait too, for room in a pipe; others have gone on by its first bytes. What
-    can do either says by a flag that it only gives.
+    So what is given lies before what was taken of it, also where the end of the one who takes was
+    noticed before the end of the one who gave. What was interrupted did nothing but wait: it counts
+    from its begin, too. What wakes others can wait too, for room in a pipe; others have gone on by
+    its first bytes. What can do either says by a flag that it only gives.
     """
     numbers, place = np.unique(calls["number"], return_inverse=True)
-    waits = np.array([_waits(number) for number in numbers.tolist()], dtype=bool)[place]
+    takes = np.array([_waits(number) for number in numbers.tolist()], dtype=bool)[place]
+    for name, only_when in _TAKES_WHEN.items():
+        rows = np.flatnonzero(calls["number"] == _NUMBER_OF[name])
+        takes[rows] = only_when(calls[rows], objects)
     returned = (calls["flags"] & (CallFlag.NEVER_RETURNED | CallFlag.GIVES)) == 0
     interrupted = np.isin(calls["result"].astype(np.int64), INTERRUPTED)
-    moments: Table = np.where(waits & returned & ~interrupted, calls["left"], calls["entered"])
+    moments: Table = np.where(takes & returned & ~interrupted, calls["left"], calls["entered"])
     return moments
 
 
@@ -223,6 +229,7 @@ INTERRUPTED = (-4, -512, -513, -514, -516)
 
 # A signal that came before a wait for one has come to nothing: such a wait counts from its begin.
 _AT_ONCE = ("never", "signal")
+_NUMBER_OF = {call.name: number for number, call in CALLS.items()}
 
 
 def _waits(number: int) -> bool:
@@ -230,6 +237,34 @@ def _waits(number: int) -> bool:
     if call is None or call.waits in _AT_ONCE:
         return False
     return not any(phrase in ("wake stream", "wake queue", "wake listener") for phrase in call.does)
+
+
+def _opens_fifo(calls: Table, objects: Table) -> Table:
+    """Who opens anything else waits for nobody, and may make what others are told of."""
+    fifos = np.flatnonzero(objects["mode"] & 0xF000 == stat.S_IFIFO)
+    found: Table = np.isin(calls["second"], fifos)
+    return found
+
+
+def _takes_range(calls: Table, _: Table) -> Table:
+    sets = np.isin(calls["a1"], list(SETS_LOCK))
+    found: Table = sets & (calls["value"] != fcntl.F_UNLCK)
+    return found
+
+
+def _takes_file(calls: Table, _: Table) -> Table:
+    found: Table = calls["a1"] & fcntl.LOCK_UN == 0
+    return found
+
+
+SETS_LOCK = {fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW}
+_TAKES_WHEN = {
+    "open": _opens_fifo,
+    "openat": _opens_fifo,
+    "openat2": _opens_fifo,
+    "fcntl": _takes_range,
+    "flock": _takes_file,
+}
 
 
 def _in_order(
@@ -251,7 +286,7 @@ def _in_order(
     known = lookups["call"] < len(calls)
     if whole and not known.all():
         raise ValueError("lookups of a call that is not there")
-    order = np.argsort(effect(calls), kind="stable")
+    order = np.argsort(effect(calls, objects), kind="stable")
     number = np.empty(len(calls), dtype=np.uint32)
     number[order] = np.arange(len(calls))
     lookups = lookups[known]

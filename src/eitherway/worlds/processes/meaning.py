@@ -21,7 +21,7 @@ from eitherway.worlds.processes.ipc import (
     sets_values,
     sort_of,
 )
-from eitherway.worlds.processes.log import NO_POSITION, CallFlag
+from eitherway.worlds.processes.log import NO_POSITION, SETS_LOCK, CallFlag
 
 Places = tuple[int, int]
 PERMISSIONS: Places = (0, 1)  # and the owner
@@ -327,15 +327,12 @@ def _maps_shared(call: Call) -> bool:
     return shared and bool(call.arguments[2] & _PROT_WRITE)
 
 
-_SETS = {fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW}
-
-
 def _locks(call: Call) -> bool:
-    return call.arguments[1] in _SETS and call.value != fcntl.F_UNLCK
+    return call.arguments[1] in SETS_LOCK and call.value != fcntl.F_UNLCK
 
 
 def _unlocks(call: Call) -> bool:
-    return call.arguments[1] in _SETS and call.value == fcntl.F_UNLCK
+    return call.arguments[1] in SETS_LOCK and call.value == fcntl.F_UNLCK
 
 
 _CONDITIONS: dict[str, Callable[[Call], bool]] = {

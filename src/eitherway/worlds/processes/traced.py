@@ -60,7 +60,7 @@ def traced(log: Log, directory: str) -> Traced:
     maker = _Maker(log, directory)
     events = events_of(log)
     event = next(events, None)
-    for when, call in zip(effect(log.calls).tolist(), calls_of(log), strict=True):
+    for when, call in zip(effect(log.calls, log.objects).tolist(), calls_of(log), strict=True):
         while event is not None and event.when < when:
             maker.event(event)
             event = next(events, None)
