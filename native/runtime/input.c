@@ -3,6 +3,7 @@
 #include "input.h"
 #include "asks.h"
 #include "circles.h"
+#include "polling.h"
 #include "schedule.h"
 #include "script.h"
 
@@ -156,7 +157,8 @@ long ew_input_call_on(const struct stat *known, long number, long a, long b, lon
     if (ew_scripted && answer_oneself(kind, number, b, c, &result))
         return result;
     if (!ew_replaying)
-        result = raw6(number, a, b, c, d, e, f);
+        result = number == SYS_poll ? ew_poll_now((struct pollfd *)a, (nfds_t)b)
+                                    : raw6(number, a, b, c, d, e, f);
     get(kind, &result, sizeof result, sizeof result);
     return result;
 }

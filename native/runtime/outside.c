@@ -3,6 +3,7 @@
 // threads of this program can make something, so that who waits for them is looked at when they do.
 #include "descriptors.h"
 #include "family.h"
+#include "polling.h"
 #include "schedule.h"
 #include "script.h"
 #include "signals.h"
@@ -248,7 +249,7 @@ bool ew_outside_is_due(void) {
 // --- within
 
 static bool is_ready(const struct ew_thread *thread) {
-    return raw3(SYS_poll, (long)thread->polled, thread->polled_count, 0) != 0;
+    return ew_poll_now(thread->polled, thread->polled_count) != 0;
 }
 
 // The same in every run, so that nothing of it is noted.

@@ -21,15 +21,23 @@ static void take_ready(struct pollfd *polled, nfds_t count) {
     }
 }
 
+long ew_poll_now(struct pollfd *polled, nfds_t count) {
+    long ready;
+    do
+        ready = raw3(SYS_poll, (long)polled, (long)count, 0);
+    while (ready == -EINTR);
+    return ready;
+}
+
 bool ew_poll_is_true(const struct pollfd *told) {
     struct pollfd now = {told->fd, told->events, 0};
     return !told->revents || told->fd < 0 || ew_is_outside(told->fd) ||
-           (raw3(SYS_poll, (long)&now, 1, 0) > 0 && now.revents & told->revents);
+           (ew_poll_now(&now, 1) > 0 && now.revents & told->revents);
 }
 
 long ew_look_at(struct pollfd *polled, nfds_t count, bool outside) {
     if (!outside)
-        return raw3(SYS_poll, (long)polled, (long)count, 0);
+        return ew_poll_now(polled, count);
     long ready = ew_input_call(SYS_poll, (long)polled, (long)count, 0, 0, 0, 0);
     if (ready > 0)
         take_ready(polled, count);

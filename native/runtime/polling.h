@@ -8,7 +8,9 @@
 #include <signal.h>
 #include <sys/epoll.h>
 
-// poll(2) that does not wait; a question to the outside when `outside`.
+// poll(2) that does not wait, and is not broken off by a signal, which may be for another thread.
+long ew_poll_now(struct pollfd *polled, nfds_t count);
+// The same; a question to the outside when `outside`.
 long ew_look_at(struct pollfd *polled, nfds_t count, bool outside);
 
 int64_t ew_poll_length(int milliseconds); // in nanoseconds; EW_NEVER: for ever

@@ -7,6 +7,7 @@
 #include "channels.h"
 #include "descriptors.h"
 #include "input.h"
+#include "polling.h"
 #include "timers.h"
 
 #include <errno.h>
@@ -158,7 +159,7 @@ static struct timer *timer_of(int descriptor) {
     if (timer)
         return timer;
     struct pollfd one = {descriptor, 0, 0};
-    raw3(SYS_poll, (long)&one, 1, 0);
+    ew_poll_now(&one, 1);
     errno = descriptor < 0 || one.revents & POLLNVAL ? EBADF : EINVAL;
     return NULL;
 }
@@ -167,7 +168,7 @@ static struct timer *timer_of(int descriptor) {
 static void drain(int descriptor) {
     struct pollfd one = {descriptor, POLLIN, 0};
     uint64_t count;
-    if (raw3(SYS_poll, (long)&one, 1, 0) == 1)
+    if (ew_poll_now(&one, 1) == 1)
         raw3(SYS_read, descriptor, (long)&count, sizeof count);
 }
 
