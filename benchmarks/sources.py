@@ -104,7 +104,7 @@ def _state(kit: Kit, own: tuple[Path, ...]) -> str:
     """Of what a build depends on besides the packages."""
     digest = hashlib.sha256(repr(kit).encode())
     files = [Path(__file__), *own]
-    if kit.cc == OURS.cc:
+    if _TOOL in kit.cc:
         files += map(Path, link.parts())
         files += sorted(Path(link.__file__).parent.glob("*.py"))
     for file in files:

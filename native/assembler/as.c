@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `as` that gcc finds first: puts hooks in place of calls of them, and becomes the real one.
+// The `as` that gcc and clang find first: puts hooks in place of calls of them, and becomes the real
+// one.
 //
 // When anything is not as expected, the real one gets what we got.
 #include "assembler.h"
@@ -13,6 +14,27 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+// --- options
+
+static bool has_value(const char *option) { // in the next word
+    static const char *const options[] = {"-o", "-I", "--MD", "--defsym"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (strcmp(option, options[i]) == 0)
+            return true;
+    return false;
+}
+
+// What an `as` is told goes through clang with a prefix, unless clang knows it itself.
+static char *as_told_to_clang(char *word) {
+    static const char prefix[] = "-Wa,";
+    bool same = word[0] != '-' || !word[1] || has_value(word) || word[1] == 'g' || word[1] == 'I';
+    size_t room = sizeof prefix + strlen(word);
+    char *told = same ? word : malloc(room);
+    if (told && !same)
+        snprintf(told, room, "%s%s", prefix, word);
+    return told;
+}
 
 // --- the real one
 
@@ -49,9 +71,43 @@ static void become_first(const char *folders, char **arguments) {
     }
 }
 
+// clang has an assembler of its own, which may know more than the machine's. Left undone where code
+// is for another machine, or there is no memory.
+static void become_clang(const char *clang, char **arguments) {
+    static char *const first[] = {"-c", "-Qunused-arguments", "-x", "assembler"};
+    size_t count = 0, at = 1;
+    while (arguments[count])
+        count++;
+    char **words = calloc(count + sizeof first / sizeof *first + 1, sizeof *words);
+    if (!words)
+        return;
+    words[0] = (char *)clang;
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        words[at++] = first[i];
+    bool is_ours = false, is_value = false, enough = true;
+    for (size_t i = 1; i < count; i++) {
+        char *word = arguments[i];
+        if (strcmp(word, "--64") == 0) { // as clang's are without a word
+            is_ours = true;
+            continue;
+        }
+        words[at] = is_value ? word : as_told_to_clang(word);
+        enough &= words[at++] != NULL;
+        is_value = !is_value && has_value(word);
+    }
+    if (is_ours && enough)
+        execv(clang, words);
+}
+
+static const char *clang(void) { // NULL: it is gcc that is served
+    return getenv("EITHERWAY_CLANG");
+}
+
 // The one that gcc would have taken, where `eitherway cc` had to ask for it; else where gcc looks.
 static int become_assembler(char **arguments) {
     const char *named = getenv("EITHERWAY_AS");
+    if (clang())
+        become_clang(clang(), arguments);
     if (named)
         become(named, arguments);
     become_first(getenv("COMPILER_PATH"), arguments);
@@ -62,15 +118,7 @@ static int become_assembler(char **arguments) {
 
 // --- what it is to read
 
-static bool has_value(const char *option) { // in the next word
-    static const char *const options[] = {"-o", "-I", "--MD", "--defsym"};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (strcmp(option, options[i]) == 0)
-            return true;
-    return false;
-}
-
-// Which argument names the file; 0: standard input; -1: it is no call of gcc.
+// Which argument names the file; 0: standard input; -1: it is no call of a compiler.
 static int find_input(int count, char **arguments) {
     int found = 0;
     for (int i = 1; i < count; i++) {
@@ -114,8 +162,8 @@ static int open_memory(void) {
     return file < 0 && errno == EINVAL ? memfd_create("compiled", 0) : file;
 }
 
-// Standard input, from its beginning.
-static bool put_in(const char *name, struct text text) {
+// Standard input, from its beginning. clang reads one file, which has to name another one itself.
+static bool put_in(const char *name, const char *macros, struct text text) {
     int file = open_memory();
     FILE *to = file >= 0 ? fdopen(file, "w") : NULL;
     if (!to)
@@ -125,6 +173,8 @@ static bool put_in(const char *name, struct text text) {
     size_t first =
         end && strncmp(text.start, "\t.file\t", 7) == 0 ? (size_t)(end + 1 - text.start) : 0;
     fwrite(text.start, 1, first, to);
+    if (macros && clang())
+        fprintf(to, ".include \"%s\"\n", macros);
     if (*name)
         write_name(first ? 2 : 1, name, to);
     fwrite(text.start + first, 1, text.size - first, to);
@@ -135,7 +185,7 @@ static bool put_in(const char *name, struct text text) {
 static int give_up(char **arguments, int input) {
     if (input)
         return become_assembler(arguments);
-    perror("eitherway: what gcc has compiled is lost");
+    perror("eitherway: what was compiled is lost");
     return 1;
 }
 
@@ -152,13 +202,13 @@ static int assemble(int count, char **arguments, int input) {
     if (input && !changed.start)
         return become_assembler(arguments);
     char **words = calloc((size_t)count + 3, sizeof *words);
-    if (!words || !put_in(name, changed.start ? changed : compiled))
+    if (!words || !put_in(name, changed.start ? macros : NULL, changed.start ? changed : compiled))
         return give_up(arguments, input);
     int at = 0;
     for (int i = 0; i < count; i++)
         if (!input || i != input)
             words[at++] = arguments[i];
-    if (changed.start)
+    if (changed.start && !clang())
         words[at++] = macros;
     words[at++] = "-"; // standard input
     return become_assembler(words);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text as gcc writes it: a label, a directive or an instruction a line, the operation between
-// two tabs. What does not look so is left as it is, and nothing is concluded from it: every call of
-// a hook may be replaced, or not.
+// The text as gcc and clang write it: a label, a directive or an instruction a line, the operation
+// between two tabs. What does not look so is left as it is, and nothing is concluded from it: every
+// call of a hook may be replaced, or not.
 #include "assembler.h"
 
 #include <stdlib.h>
@@ -47,16 +47,32 @@ static struct line after(struct line line, const char *start) {
     return (struct line){line.start + size, line.size - size};
 }
 
-// Up to the next tab: with -fverbose-asm a comment follows.
+static bool is_gap(char character) {
+    return character == '\t' || character == ' ';
+}
+
+// A comment may follow: gcc's with -fverbose-asm, clang's always.
 static struct line first_word(struct line line) {
-    const char *tab = memchr(line.start, '\t', line.size);
-    return (struct line){line.start, tab ? (size_t)(tab - line.start) : line.size};
+    size_t size = 0;
+    while (size < line.size && !is_gap(line.start[size]))
+        size++;
+    return (struct line){line.start, size};
 }
 
 // --- hooks
 
-#define CALL "\tcall\t"
-#define CALL_OF_HOOK "\tcall\t__tsan_"
+#define HOOK "__tsan_"
+
+// gcc writes "call", clang "callq".
+static bool is_call(struct line line, struct line *of) {
+    if (!starts(line, "\tcall"))
+        return false;
+    *of = after(line, starts(line, "\tcallq") ? "\tcallq" : "\tcall");
+    if (!of->size || of->start[0] != '\t')
+        return false;
+    *of = first_word(after(*of, "\t"));
+    return true;
+}
 
 static const struct hook {
     const char *name;
@@ -76,9 +92,10 @@ static const struct hook {
 };
 
 static const struct hook *hook_of(struct line line) {
-    if (!starts(line, CALL_OF_HOOK))
+    struct line name;
+    if (!is_call(line, &name) || !starts(name, HOOK))
         return NULL;
-    struct line name = first_word(after(line, CALL_OF_HOOK));
+    name = after(name, HOOK);
     for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
         if (!starts(name, hooks[i].name))
             continue;
@@ -116,8 +133,10 @@ static struct label *label_of(const struct labels *labels, struct line name) {
 // --- blocks
 
 static bool is_label(struct line line, struct line *name) {
-    *name = (struct line){line.start, line.size - 1};
-    return line.size > 3 && starts(line, ".L") && line.start[line.size - 1] == ':';
+    *name = first_word(line);
+    bool is = name->size > 3 && starts(line, ".L") && line.start[name->size - 1] == ':';
+    name->size -= is;
+    return is;
 }
 
 static bool is_jump(struct line line, struct line *to) {
@@ -149,9 +168,9 @@ static uint32_t count_blocks(struct text text) {
 static void look_at(struct line line, struct block *block, uint32_t number,
                     const struct labels *labels, struct line *jump) {
     struct line name;
-    if (starts(line, CALL_OF_HOOK))
+    if (is_call(line, &name) && starts(name, HOOK))
         block->hooks++;
-    else if (starts(line, CALL))
+    else if (is_call(line, &name))
         block->calls = true;
     else if (is_label(line, &name))
         *label_of(labels, name) = (struct label){name, number + 1};
@@ -195,9 +214,9 @@ static struct block *blocks_of(struct text text) {
 
 // --- the text
 
-// Its macros are written in gcc's usual syntax.
+// The macros are written in the usual syntax.
 static bool may_change(struct text text) {
-    return memmem(text.start, text.size, CALL_OF_HOOK, strlen(CALL_OF_HOOK)) &&
+    return memmem(text.start, text.size, HOOK, strlen(HOOK)) &&
            !memmem(text.start, text.size, ".intel_syntax", strlen(".intel_syntax"));
 }
 

@@ -80,6 +80,23 @@ def test_a_small_loop_looks_before_it_calls(gcc: Shop, options: tuple[str, ...])
     assert re.search(r"cmp +%edx,.*\n(.*\n){1,6}.*call", code), code
 
 
+@pytest.mark.parametrize("options", [(), ("-fPIC",), ("-pipe",), ("-g", "-gz"), ("-gsplit-dwarf",)])
+def test_a_small_loop_of_clang_does_too(clang: Shop, options: tuple[str, ...]) -> None:
+    clang.write("a.c", LOOP)
+    clang.cc("-O2", "-fno-unroll-loops", *options, "-Wa,--noexecstack", "-c", "a.c").ok()
+    assert HOT in clang.symbols("a.o", "-u")
+    code = clang.run("objdump", "-d", "a.o").ok().output
+    assert re.search(r"cmp +%edx,.*\n(.*\n){1,6}.*call", code), code
+    clang.cc("-O2", *options, "-fintegrated-as", "-c", "a.c").ok()
+    assert HOT not in clang.symbols("a.o", "-u")
+
+
+def test_a_mistake_that_clang_does_not_see_is_told(clang: Shop) -> None:
+    clang.write("a.c", LOOP + 'void g(void) { __asm__("nosuch %rax"); }\n')
+    assert "nosuch %rax" in clang.cc("-c", "a.c").errors
+    assert not (clang.path / "a.o").exists()
+
+
 @pytest.mark.parametrize("text", [STRAIGHT, CALLS])
 def test_elsewhere_an_access_is_a_call(gcc: Shop, text: str) -> None:
     gcc.write("a.c", text)
@@ -150,27 +167,28 @@ def test_code_for_a_library(gcc: Shop) -> None:
     assert gcc.run("./main").status == 7
 
 
-def test_schedules_and_findings_are_the_same_with_calls(gcc: Shop) -> None:
+def test_schedules_and_findings_are_the_same_with_calls(shop: Shop) -> None:
     """A step is a step: what was recorded of one build means the same in the other."""
-    gcc.write("a.c", PROGRAM)
-    flags = list(find(C, {**os.environ, "EITHERWAY_CC": "gcc"}).compile_flags)
+    shop.write("a.c", PROGRAM)
+    flags = list(find(C, shop.variables).compile_flags([]))
     at = flags.index("-B")
-    gcc.plain(*flags[:at], *flags[at + 2 :], "-O2", "-c", "a.c", "-o", "called.o").ok()
-    gcc.cc("-O2", "-c", "a.c", "-o", "inline.o").ok()
-    assert len(hooks_called(gcc, "called.o")) > 16
-    assert HOT not in gcc.symbols("called.o", "-u")
-    assert HOT in gcc.symbols("inline.o", "-u")
+    called = [*flags[:at], *flags[at + 2 :], "-O2", "-c", "a.c", "-o", "called.o"]
+    shop.plain(*called, *(["-fintegrated-as"] if shop.family == "clang" else [])).ok()
+    shop.cc("-O2", "-c", "a.c", "-o", "inline.o").ok()
+    assert len(hooks_called(shop, "called.o")) > 8
+    assert HOT not in shop.symbols("called.o", "-u")
+    assert HOT in shop.symbols("inline.o", "-u")
     for name in ("called", "inline"):
-        gcc.cc(f"{name}.o", "-o", name).ok()
+        shop.cc(f"{name}.o", "-o", name).ok()
     for seed in range(12):
         both = [
-            run(Launch.here([str(gcc.path / name)]), seed=seed, detect=seed % 3 > 0)
+            run(Launch.here([str(shop.path / name)]), seed=seed, detect=seed % 3 > 0)
             for name in ("called", "inline")
         ]
         steps, out, found = zip(
             *((each.schedule.steps, each.out, len(each.found.rows)) for each in both), strict=True
         )
-        assert steps[0] == steps[1] > 3 * 3 * 2 * 64 * 8
+        assert steps[0] == steps[1] > 3 * 3 * 2 * 64 * 7
         assert out[0] == out[1]
         assert found[0] == found[1]
         assert (found[0] > 0) == (seed % 3 > 0)
@@ -293,6 +311,7 @@ def passed_on(checked: Path, text: bytes, *words: str) -> bytes:
 
 LINES = [
     *("\tcall\t__tsan_read4@PLT", "\tcall\t__tsan_write8", "\tcall\t__tsan_func_exit@PLT"),
+    *("\tcallq\t__tsan_read2@PLT", "\tcallq\t__tsan_write1  # words", "\tcallq", "\tcallx\tf"),
     *("\tcall\t__tsan_read16@PLT", "\tcall\t__tsan_read4@PLTx", "\tcall\tf@PLT", "\tcall\t*%rax"),
     *(
         "\tjne\t.L%d",
@@ -305,6 +324,9 @@ LINES = [
     ),
     *(
         ".L%d:",
+        ".L%d:    # %%bb.1",
+        "\tretq",
+        "\tjmp\t.L%d    # words",
         "f%d:",
         "\tmovl\t$1, %%eax",
         "",
@@ -331,8 +353,47 @@ def test_nothing_but_calls_of_hooks_is_replaced(checked: Path, seed: int) -> Non
     assert len(given) == len(wanted)
     for one, other in zip(given, wanted, strict=True):
         hook = re.match(rb"\teitherway_(?:access __tsan_)?(\w+)", one)
-        assert one == other or (hook and other.startswith(b"\tcall\t__tsan_")), (one, other)
+        assert one == other or (hook and re.match(rb"\tcallq?\t__tsan_", other)), (one, other)
         assert not hook or hook[1] in other
+
+
+def test_clang_is_its_own_assembler(checked: Path, tmp_path: Path) -> None:
+    """What the machine's `as` would be told, it is told in its own words, and has one file."""
+    clang = tmp_path / "clang"
+    clang.write_text('#!/bin/sh\necho "$@"\nexec cat\n')
+    clang.chmod(0o755)
+    (tmp_path / "a.s").write_text("\tcallq\t__tsan_func_exit@PLT\n")
+    command = [
+        str(checked),
+        "--64",
+        "-I",
+        "--x",
+        "-gdwarf-5",
+        "--fatal-warnings",
+        "-o",
+        "--64x",
+        "a.s",
+    ]
+    environment = {**os.environ, "EITHERWAY_CLANG": str(clang), "ASAN_OPTIONS": "detect_leaks=0"}
+    given = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    told = "-c -Qunused-arguments -x assembler -I --x -gdwarf-5 -Wa,--fatal-warnings -o --64x -"
+    macros = checked.with_name("hooks.s")
+    assert given == [told, f'.include "{macros}"', '# 1 "a.s"', "\teitherway_exit"]
+
+
+def test_for_another_machine_clang_is_none(checked: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.s").write_text("text\n")
+    environment = {"EITHERWAY_CLANG": "/bin/false", "ASAN_OPTIONS": "detect_leaks=0"}
+    given = subprocess.run(
+        [checked, "--32", "a.s"],
+        cwd=tmp_path,
+        env={**os.environ, **environment, "COMPILER_PATH": str(checked.parents[1] / "real")},
+        capture_output=True,
+        check=True,
+    )
+    assert given.stdout == b"text\n"
 
 
 def test_a_loop_deep_inside_others_is_found(checked: Path) -> None:
@@ -433,7 +494,7 @@ def test_without_room_for_the_text(checked: Path, tmp_path: Path, words: tuple[s
         check=False,
     )
     assert ended.stdout == (text if words else b"")
-    assert (b"what gcc has compiled is lost: File too large" in ended.stderr) == (not words)
+    assert (b"what was compiled is lost: File too large" in ended.stderr) == (not words)
 
 
 @pytest.mark.parametrize("words", [("a.s",), ()])

@@ -33,6 +33,12 @@ class Argument(NamedTuple):
     value: str = ""
     language: str = ""  # of a SOURCE: what -x said, "" when the name says it
 
+    @property
+    def is_assembly(self) -> bool:
+        """Whether it is a SOURCE that is only assembled."""
+        ending = os.path.splitext(self.value)[1]
+        return self.language.startswith("assembler") or (not self.language and ending in _ASSEMBLY)
+
 
 class Stage(Enum):
     """How far the compiler is to go."""
@@ -84,6 +90,7 @@ _SOURCES = _set("""
     .f .F .for .FOR .ftn .fpp .FPP .FTN .f90 .F90 .f95 .F95 .f03 .F03 .f08 .F08
     .adb .ads .d .di .go
 """)
+_ASSEMBLY = _set(".s .S .sx .asm")
 _HEADERS = _set(".h .hh .H .hp .hxx .hpp .HPP .h++ .tcc")
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from eitherway.errors import Unavailable, UsageError
 from eitherway.installed import native
+from eitherway.worlds.threads.cc.arguments import Argument
 from eitherway.worlds.threads.cc.spawn import Child
 
 
@@ -42,10 +43,10 @@ _COMPILE = {
     # gcc warns that libtsan does not know fences, which -Werror would make an error; our runtime
     # is not libtsan.
     Family.GCC: (*CODE, *(f"-fno-builtin-{name}" for name in _CALLED), "-Wno-tsan"),
-    # clang warns of options that a call does not need, such as these for an assembler file.
-    Family.CLANG: ("--start-no-unused-arguments", *CODE, "--end-no-unused-arguments"),
+    Family.CLANG: CODE,
 }
-_ASSEMBLER = "EITHERWAY_AS"  # native/assembler/as.c reads it
+# native/assembler/as.c reads them: which is the real one, or clang, which is one itself.
+_ASSEMBLER, _CLANG = "EITHERWAY_AS", "EITHERWAY_CLANG"
 _LAUNCHERS = frozenset(("ccache", "distcc", "icecc", "sccache"))
 
 
@@ -55,16 +56,18 @@ class Compiler(NamedTuple):
     words: tuple[str, ...]  # the command; more than one word with a launcher such as ccache
     family: Family
 
-    @property
-    def compile_flags(self) -> tuple[str, ...]:
+    def compile_flags(self, sources: Iterable[Argument]) -> tuple[str, ...]:
         """What makes it generate code for our runtime. The user's own options come after."""
         header = ("-idirafter", str(native("include/eitherway.h").parent))
-        first, *rest = _COMPILE[self.family]  # of clang, behind the first nothing need be used
-        return (first, *header, *rest, *self._assembler())
-
-    def _assembler(self) -> tuple[str, ...]:
-        """Where gcc finds an assembler that puts hooks in place of calls; clang has its own."""
-        return ("-B", str(native("assembler/as").parent)) if self.family is Family.GCC else ()
+        assembler = ("-B", str(native("assembler/as").parent))  # puts hooks in place of calls
+        flags = (*header, *_COMPILE[self.family], *assembler)
+        if self.family is Family.GCC:
+            return flags
+        # With an assembler of its own, clang knows more of the user's options for what is in
+        # assembly, and warns of the others: so it has to be its own there.
+        outside = () if any(source.is_assembly for source in sources) else ("-fno-integrated-as",)
+        # It warns of options that a call does not need, such as these for an assembler file.
+        return ("--start-no-unused-arguments", *flags, *outside, "--end-no-unused-arguments")
 
     def name_assembler(self, options: Iterable[str], environment: MutableMapping[str, str]) -> None:
         """Tell ours which the real one is, where that may not be the `as` on the PATH.
@@ -73,10 +76,12 @@ class Compiler(NamedTuple):
         gcc and the `as` on the PATH do not lie in one folder.
         """
         environment.pop(_ASSEMBLER, None)
-        if self.family is not Family.GCC:
+        environment.pop(_CLANG, None)
+        path = environment.get("PATH", os.defpath)
+        if self.family is Family.CLANG:
+            environment[_CLANG] = _which(self.words[-1], path)
             return
         prefixes = list(_prefixes(options))
-        path = environment.get("PATH", os.defpath)
         gcc, usual = (os.path.realpath(_which(name, path)) for name in (self.words[-1], "as"))
         if not prefixes and os.path.dirname(gcc) == os.path.dirname(usual):
             return

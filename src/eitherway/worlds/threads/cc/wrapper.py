@@ -36,11 +36,12 @@ def run(language: Language, words: Sequence[str]) -> int:
     cleaned = _without_lto(line, language)
     if stage is Stage.LINK:
         return _Link(language, compiler, cleaned).run()
+    flags = compiler.compile_flags(line.of(Kind.SOURCE))
     if cleaned is line:
-        return become([*compiler.words, *compiler.compile_flags, *words])
+        return become([*compiler.words, *flags, *words])
     rest = [word for argument in _whole(cleaned) for word in argument.words]
     with TemporaryFolder() as folder:
-        command = _command(compiler, [*compiler.compile_flags, *rest], cleaned, folder)
+        command = _command(compiler, [*flags, *rest], cleaned, folder)
         return Child(command).finish()[0]
 
 
@@ -107,7 +108,7 @@ class _Link:
         return failed, objects
 
     def _source_words(self, source: Argument) -> list[str]:
-        words = list(self.compiler.compile_flags)
+        words = list(self.compiler.compile_flags([source]))
         for option in self.line.of(Kind.OPTION):
             if not option.value.startswith("-gsplit-dwarf"):  # beside an object that is gone
                 words += option.words
