@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `as` that gcc and clang find first: puts hooks in place of calls of them, and becomes the real
-// one.
+// The `as` that gcc and clang find first: puts hooks in place of calls of them, and becomes the
+// real one.
 //
 // When anything is not as expected, the real one gets what we got.
 #include "assembler.h"
