@@ -79,7 +79,7 @@ static void ask_for(unsigned long at) {
 }
 
 // A record may end early, or where its texts end.
-static void take_one(void (*take)(const struct seen *seen), unsigned long at, size_t size) {
+static void take_one(kernel_taker take, unsigned long at, size_t size) {
     static struct seen seen;
     enum { SHORT = offsetof(struct seen, second), FULL = offsetof(struct seen, text) };
     size_t first = PART - at % PART;
@@ -90,10 +90,10 @@ static void take_one(void (*take)(const struct seen *seen), unsigned long at, si
         memcpy((char *)&seen + first, place(at + first), size - first);
     if (size <= SHORT)
         memset((char *)&seen + SHORT, 0, FULL - SHORT);
-    take(&seen);
+    take(&seen, at);
 }
 
-int kernel_take(void (*take)(const struct seen *seen)) {
+int kernel_take(kernel_taker take) {
     unsigned long at = atomic_load_explicit(read_so_far, memory_order_relaxed);
     unsigned long end = atomic_load_explicit(written, memory_order_acquire);
     int count = 0;

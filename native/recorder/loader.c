@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -39,7 +40,8 @@ static struct {
 
 enum { LINKS_MAX = 16 };
 
-static int socket_of_recorder, members, counts, ring;
+static int socket_of_recorder, others, counts, ring;
+static struct seen_place *places;
 static struct bpf_object *loaded;
 static struct bpf_link *links[LINKS_MAX];
 static size_t link_count;
@@ -184,9 +186,13 @@ static void load(char **programs) {
     open_library();
     libbpf.set_print(keep_complaint);
     struct bpf_object *object = load_one(programs);
-    members = libbpf.map(object, "members");
+    others = libbpf.map(object, "others");
     counts = libbpf.map(object, "counts");
     ring = libbpf.map(object, "ring");
+    places = mmap(NULL, SEEN_PLACES * sizeof *places, PROT_READ | PROT_WRITE, MAP_SHARED,
+                  libbpf.map(object, "places"), 0);
+    if (places == MAP_FAILED)
+        cannot("mapping its places", -errno);
     tell_shapes(libbpf.map(object, "shapes"));
     loaded = object;
 }
@@ -207,12 +213,22 @@ static void stop_programs(void) {
         libbpf.detach(links[--link_count]);
 }
 
+// Those of a run before are nobody's: its recorder may have been killed, and its processes live.
+static void clear_places(void) {
+    for (size_t i = 0; i < SEEN_PLACES; i++)
+        places[i].owner = 0;
+}
+
 static bool add(int handle) {
-    static const struct seen nothing;
-    bool worked = handle >= 0 && libbpf.update(members, &handle, &nothing, 0) == 0;
+    static const struct seen_place nothing;
+    static const uint32_t which = SEEN_OTHERS;
+    static const uint64_t one = 1;
+    stop_programs();
+    clear_places();
+    bool worked = handle >= 0 && libbpf.update(others, &handle, &nothing, 0) == 0 &&
+                  libbpf.update(counts, &which, &one, 0) == 0;
     if (handle >= 0)
         close(handle);
-    stop_programs(); // of a recorder that was killed
     return worked && run_programs();
 }
 

@@ -71,9 +71,11 @@ static int read_options(int count, char **words, struct options *options) {
 
 // ---- records
 
+static uint64_t when; // the record was written
+
 static void log_life(const struct seen *seen, enum event kind, uint32_t other, uint64_t value,
                      uint32_t text) {
-    log_event(&(struct ew_process_event){.when = seen->entered,
+    log_event(&(struct ew_process_event){.when = when,
                                          .value = value,
                                          .thread = seen->thread,
                                          .index = made_calls[seen->thread % NUMBERS],
@@ -85,7 +87,7 @@ static void log_life(const struct seen *seen, enum event kind, uint32_t other, u
 
 static void log_program(const struct seen *seen) {
     if (!began)
-        began = seen->entered;
+        began = when;
     uint32_t words = command_line_number(seen->text + SEEN_PATH, seen->length[1] % SEEN_PATH);
     log_life(seen, RUNS, object_of_seen(&seen->file), 0, words);
 }
@@ -128,7 +130,7 @@ static void log_one_call(const struct seen *seen) {
     thread.call = (struct ew_process_call){.result = (uint64_t)seen->result,
                                            .position = UINT64_MAX,
                                            .entered = seen->entered,
-                                           .left = seen->left,
+                                           .left = when,
                                            .thread = seen->thread,
                                            .index = made_calls[seen->thread % NUMBERS]++,
                                            .number = seen->number,
@@ -147,7 +149,8 @@ static void log_one_call(const struct seen *seen) {
     log_call(&thread);
 }
 
-static void take(const struct seen *seen) {
+static void take(const struct seen *seen, uint64_t written) {
+    when = written;
     if (seen->kind == SEEN_CALL)
         log_one_call(seen);
     else if (seen->kind == SEEN_RUNS)

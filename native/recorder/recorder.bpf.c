@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // In the kernel: where calls of the tree begin and end, and what becomes of its processes. Who
-// belongs to the tree has a storage; a child has one when its parent does.
+// belongs to the tree has a place; a child has one when its parent does.
 //
-// Every call of the tree pays for what is done here, so little is: what is asked of a thread more
-// than once is kept in its storage, and where the kernel can (6.2), its structures are read without
-// a helper (CASTS; loader.c tries the other programs where it cannot).
+// Every call of the tree pays for what is done here, so little is. A place is found by the address
+// at which the kernel keeps a thread's registers, and nothing is allocated for it. What is asked of
+// a thread more than once is kept there. Where the kernel can (6.2), its structures are read
+// without a helper (CASTS; loader.c tries the other programs where it cannot). And no clock is
+// read: how far the ring was written when a call began, and where its own record is, say what was
+// over before.
 #include "seen.h"
 
 typedef unsigned int u32;
@@ -20,6 +23,7 @@ enum {
     RING = 27,
     ARRAY = 2,
     TASK_STORAGE = 29,
+    WRITTEN = 3, // of the ring: up to where
     NO_PREALLOC = 1,
     MAPPED = 1 << 10,
     MAKE = 1,
@@ -99,26 +103,41 @@ struct pt_regs {
 struct kernel_siginfo {
     int si_signo;
 } KERNEL;
+struct bpf_ringbuf {
+    unsigned long producer_pos;
+} KERNEL;
+struct bpf_ringbuf_map {
+    struct bpf_ringbuf *rb;
+} KERNEL;
 
 static void *(*map_lookup)(void *, const void *) = (void *)1;
-static u64 (*now)(void) = (void *)5;
 static long (*read_user)(void *, u32, const void *) = (void *)112;
 static long (*read_kernel)(void *, u32, const void *) = (void *)113;
 static long (*read_user_text)(void *, u32, const void *) = (void *)114;
 static long (*ring_output)(void *, void *, u64, u64) = (void *)130;
 static void *(*storage_get)(void *, struct task_struct *, void *, u64) = (void *)156;
+static long (*storage_delete)(void *, struct task_struct *) = (void *)157;
 static struct task_struct *(*current)(void) = (void *)158;
+static void *(*task_registers)(struct task_struct *) = (void *)175;
 
 struct {
     MAP_NUMBER(type, RING);
     MAP_NUMBER(max_entries, SEEN_RING);
 } ring SECTION(".maps");
 struct {
+    MAP_NUMBER(type, ARRAY);
+    MAP_NUMBER(max_entries, SEEN_PLACES);
+    MAP_NUMBER(map_flags, MAPPED);
+    MAP_TYPE(key, u32);
+    MAP_TYPE(value, struct seen_place);
+} places SECTION(".maps");
+// Who has none of them: the first process, until it runs its program, and who is one too many.
+struct {
     MAP_NUMBER(type, TASK_STORAGE);
     MAP_NUMBER(map_flags, NO_PREALLOC);
     MAP_TYPE(key, int);
-    MAP_TYPE(value, struct seen);
-} members SECTION(".maps");
+    MAP_TYPE(value, struct seen_place);
+} others SECTION(".maps");
 struct {
     MAP_NUMBER(type, ARRAY);
     MAP_NUMBER(max_entries, SEEN_CALLS);
@@ -209,15 +228,93 @@ INLINE void name(struct task_struct *task, struct seen *seen) {
     seen->process = number_of(task->signal->pids[1]);
 }
 
-INLINE void count(u32 what) {
+INLINE void count(u32 what, u64 change) {
     u64 *value = map_lookup(&counts, &what);
     if (value)
-        __sync_fetch_and_add(value, 1);
+        __sync_fetch_and_add(value, change);
 }
+
+// ---- places
+
+// As a number, which a pointer that the kernel knows is not.
+INLINE u64 registers_of(struct task_struct *task) {
+    void *registers = task_registers(task);
+    u64 number = 0;
+    read_kernel(&number, sizeof number, &registers);
+    return number;
+}
+
+// One of two that it may have.
+INLINE struct seen_place *place_at(u64 registers, u32 which) {
+    u32 at = registers * 0x9e3779b97f4a7c15ull >> (which ? 32 : 48) & (SEEN_PLACES - 1);
+    return map_lookup(&places, &at);
+}
+
+// Of whoever runs.
+INLINE struct seen_place *place_of(u64 registers) {
+    struct seen_place *place = place_at(registers, 0);
+    if (place && place->owner == registers)
+        return place;
+    place = place_at(registers, 1);
+    if (place && place->owner == registers)
+        return place;
+    u32 which = SEEN_OTHERS;
+    u64 *there = map_lookup(&counts, &which);
+    return there && *there ? storage_get(&others, current(), 0, 0) : 0;
+}
+
+INLINE struct seen_place *free_place(struct task_struct *task) {
+    u64 registers = registers_of(task);
+    struct seen_place *place = place_at(registers, 0);
+    if (!place || __sync_val_compare_and_swap(&place->owner, 0, registers)) {
+        place = place_at(registers, 1);
+        if (!place || __sync_val_compare_and_swap(&place->owner, 0, registers))
+            return 0;
+    }
+    place->task = (u64)task;
+    return place;
+}
+
+INLINE struct seen_place *new_place(struct task_struct *task) {
+    struct seen_place *place = free_place(task);
+    if (place)
+        return place;
+    count(SEEN_OTHERS, 1);
+    return storage_get(&others, task, 0, MAKE);
+}
+
+// Who runs a program has a place from there on, if one is free.
+INLINE struct seen_place *settled(struct task_struct *task, struct seen_place *from) {
+    struct seen_place *to = from->owner ? 0 : free_place(task);
+    if (!to)
+        return from;
+    __builtin_memcpy(&to->seen, &from->seen, __builtin_offsetof(struct seen, text));
+    __builtin_memcpy(to->seen.text, from->seen.text, SEEN_PATH);
+    storage_delete(&others, task);
+    count(SEEN_OTHERS, -1);
+    return to;
+}
+
+INLINE void leave(struct seen_place *place) {
+    if (!place->owner)
+        count(SEEN_OTHERS, -1);
+    place->owner = 0;
+}
+
+#ifdef CASTS
+#define TASK(place) KNOWN_AS(struct task_struct, (const void *)(place)->task)
+#define RING_WRITTEN() (KNOWN_AS(struct bpf_ringbuf_map, &ring)->rb->producer_pos)
+#else
+static u64 (*ring_query)(void *, u64) = (void *)134;
+#define TASK(place) current()
+#define RING_WRITTEN() ring_query(&ring, WRITTEN)
+#endif
+
+// ---- telling
 
 INLINE void put(struct seen *seen, u64 size) {
     if (ring_output(&ring, seen, size, NO_WAKEUP) < 0)
-        count(SEEN_LOST);
+        count(SEEN_LOST, 1);
 }
 
 INLINE void tell(struct seen *seen, u32 texts) {
@@ -251,6 +348,7 @@ INLINE void take_paths(struct seen *seen, const struct seen_shape *shape) {
     }
 }
 
+// Where one that is not from the root begins.
 INLINE void take_start(struct task_struct *task, struct seen *seen, u32 directory,
                        struct seen_inode *to) {
     int at = directory == SEEN_NO_ARGUMENT ? -100 : (int)argument(seen, directory);
@@ -283,31 +381,32 @@ INLINE void take_memory(struct seen *seen, u32 number) {
     }
 }
 
-SECTION("tp_btf/sys_enter") int begins(u64 *context) {
-    struct task_struct *task = current();
-    struct seen *seen = storage_get(&members, task, 0, 0);
-    if (!seen)
+SECTION("raw_tp/sys_enter") int begins(u64 *context) {
+    struct seen_place *place = place_of(context[0]);
+    if (!place)
         return 0;
-    struct pt_regs *registers = (struct pt_regs *)context[0];
+    struct seen *seen = &place->seen;
     u32 number = context[1];
     struct seen_shape *shape = map_lookup(&shapes, &number);
     seen->kind = 0;
     if (!shape || shape->wanted == SEEN_NOT_WANTED)
         return 0;
     if (shape->wanted == SEEN_TO_COUNT) {
-        count(SEEN_COUNTED + number);
+        count(SEEN_COUNTED + number, 1);
         return 0;
     }
-    seen->arguments[0] = registers->di;
-    seen->arguments[1] = registers->si;
-    seen->arguments[2] = registers->dx;
-    seen->arguments[3] = registers->r10;
-    seen->arguments[4] = registers->r8;
-    seen->arguments[5] = registers->r9;
+    struct pt_regs *registers = KNOWN_AS(struct pt_regs, (void *)context[0]);
+    FIELD(seen->arguments[0], registers, di);
+    FIELD(seen->arguments[1], registers, si);
+    FIELD(seen->arguments[2], registers, dx);
+    FIELD(seen->arguments[3], registers, r10);
+    FIELD(seen->arguments[4], registers, r8);
+    FIELD(seen->arguments[5], registers, r9);
     if (shape->if_given != SEEN_NO_ARGUMENT && !argument(seen, shape->if_given))
         return 0;
     if (shape->unless_bit && argument(seen, shape->unless_argument) & shape->unless_bit)
         return 0;
+    struct task_struct *task = TASK(place);
     seen->number = number;
     seen->position = ~0ull;
     seen->file.device = seen->second.device = seen->given.device = 0;
@@ -320,13 +419,14 @@ SECTION("tp_btf/sys_enter") int begins(u64 *context) {
         inode_of_descriptor(task, argument(seen, shape->second), &seen->second);
     if (shape->path[0] != SEEN_NO_ARGUMENT) {
         take_paths(seen, shape);
-        take_start(task, seen, shape->directory[0], &seen->directory[0]);
+        if (!seen->length[0] || seen->text[0] != '/')
+            take_start(task, seen, shape->directory[0], &seen->directory[0]);
     }
     if (shape->path[1] != SEEN_NO_ARGUMENT)
         take_start(task, seen, shape->directory[1], &seen->directory[1]);
     take_memory(seen, number);
     seen->kind = SEEN_CALL;
-    seen->entered = now();
+    seen->entered = RING_WRITTEN();
     return 0;
 }
 
@@ -338,17 +438,17 @@ INLINE void finish(struct seen *seen, const struct seen_shape *shape) {
     seen->kind = 0;
 }
 
-SECTION("tp_btf/sys_exit") int ends(u64 *context) {
-    struct task_struct *task = current();
-    struct seen *seen = storage_get(&members, task, 0, 0);
-    if (!seen || seen->kind != SEEN_CALL)
+SECTION("raw_tp/sys_exit") int ends(u64 *context) {
+    struct seen_place *place = place_of(context[0]);
+    if (!place || place->seen.kind != SEEN_CALL)
         return 0;
+    struct seen *seen = &place->seen;
+    struct task_struct *task = TASK(place);
     long long result = context[1];
     u32 number = seen->number;
     struct seen_shape *shape = map_lookup(&shapes, &number);
     if (!shape)
         return 0;
-    seen->left = now();
     seen->result = result;
     seen->returned = 1;
     take_paths(seen, shape);
@@ -378,20 +478,20 @@ SECTION("tp_btf/sys_exit") int ends(u64 *context) {
 
 INLINE void event(struct task_struct *task, struct seen *seen, u32 kind) {
     seen->kind = kind;
-    seen->entered = now();
     name(task, seen);
 }
 
 SECTION("tp_btf/sched_process_fork") int made(u64 *context) {
     struct task_struct *parent = (struct task_struct *)context[0];
     struct task_struct *child = (struct task_struct *)context[1];
-    if (!storage_get(&members, parent, 0, 0))
+    if (!place_of(registers_of(parent)))
         return 0;
-    struct seen *seen = storage_get(&members, child, 0, MAKE);
-    if (!seen) {
-        count(SEEN_LOST);
+    struct seen_place *place = new_place(child);
+    if (!place) {
+        count(SEEN_LOST, 1);
         return 0;
     }
+    struct seen *seen = &place->seen;
     event(parent, seen, SEEN_MADE);
     seen->number = number_of(child->thread_pid);
     seen->process = number_of(child->signal->pids[1]);
@@ -403,12 +503,12 @@ SECTION("tp_btf/sched_process_fork") int made(u64 *context) {
 
 SECTION("tp_btf/sched_process_exec") int runs(u64 *context) {
     struct task_struct *task = (struct task_struct *)context[0];
-    struct seen *seen = storage_get(&members, task, 0, 0);
-    if (!seen)
+    struct seen_place *place = place_of(registers_of(task));
+    if (!place)
         return 0;
+    struct seen *seen = &settled(task, place)->seen;
     struct seen_inode program = {0};
     struct mm_struct *memory = task->mm;
-    u64 entered = seen->entered;
     u32 call = seen->kind;
     u32 words = 0;
     struct seen_inode before = seen->file;
@@ -423,7 +523,6 @@ SECTION("tp_btf/sched_process_exec") int runs(u64 *context) {
     }
     u32 length = seen->length[0];
     seen->kind = SEEN_RUNS;
-    seen->entered = now();
     seen->file = program;
     seen->length[0] = SEEN_PATH;
     seen->length[1] = words;
@@ -432,38 +531,39 @@ SECTION("tp_btf/sched_process_exec") int runs(u64 *context) {
     seen->length[0] = length;
     seen->length[1] = 0;
     seen->file = before;
-    seen->entered = entered;
     seen->kind = call;
     return 0;
 }
 
 SECTION("tp_btf/sched_process_exit") int ended(u64 *context) {
     struct task_struct *task = (struct task_struct *)context[0];
-    struct seen *seen = storage_get(&members, task, 0, 0);
-    if (!seen)
+    struct seen_place *place = place_of(registers_of(task));
+    if (!place)
         return 0;
+    struct seen *seen = &place->seen;
     u32 number = seen->number;
     struct seen_shape *shape = map_lookup(&shapes, &number);
     if (seen->kind == SEEN_CALL && shape) { // it will not return
         seen->returned = 0;
         seen->result = 0;
-        seen->left = now();
         finish(seen, shape);
     }
     event(task, seen, SEEN_ENDED);
     seen->result = task->exit_code;
     tell_short(seen);
     seen->kind = 0;
+    leave(place);
     return 0;
 }
 
 SECTION("tp_btf/signal_deliver") int signalled(u64 *context) {
     struct task_struct *task = current();
-    struct seen *seen = storage_get(&members, task, 0, 0);
+    struct seen_place *place = place_of(registers_of(task));
     struct kernel_siginfo *info = (struct kernel_siginfo *)context[1];
     u32 sender = 0;
-    if (!seen || seen->kind)
+    if (!place || place->seen.kind)
         return 0; // in the middle of a call: its record is under way
+    struct seen *seen = &place->seen;
     event(task, seen, SEEN_SIGNALLED);
     seen->number = context[0];
     read_kernel(&sender, sizeof sender, (const char *)info + SENDER);

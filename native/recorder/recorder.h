@@ -20,8 +20,10 @@ ssize_t message_receive(int socket, char *text, size_t size, int *descriptors, s
 void kernel_begin(int socket);
 void kernel_add(pid_t process); // and all that it will make: from here on they are looked at
 void kernel_done(void);         // nobody is, any more
-// Hands over what was seen since; how many records.
-int kernel_take(void (*take)(const struct seen *seen));
+// A record, and when it was written, by the clock of `entered`: what was seen to begin by then
+// began before.
+typedef void (*kernel_taker)(const struct seen *seen, uint64_t when);
+int kernel_take(kernel_taker take);    // hands over what was seen since; how many records
 uint64_t kernel_count(unsigned which); // since the programs run
 
 // ---- mending.c

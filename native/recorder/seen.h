@@ -4,11 +4,13 @@
 #define EITHERWAY_SEEN_H
 
 enum { SEEN_RING = 16 << 20 }; /* bytes */
+enum { SEEN_PLACES = 1 << 11 };
 enum { SEEN_PATH = 512, SEEN_ARGUMENTS = 6, SEEN_CALLS = 512, SEEN_NO_ARGUMENT = 255 };
 enum seen_kind { SEEN_CALL = 1, SEEN_MADE, SEEN_RUNS, SEEN_ENDED, SEEN_SIGNALLED };
 
-/* Counts: of records that were lost, then of calls that are only counted, by number. */
-enum { SEEN_LOST = 0, SEEN_COUNTED = 1, SEEN_COUNTS = 1 + SEEN_CALLS };
+/* Counts: of records that were lost, of threads that have no place, then of calls that are only
+ * counted, by number. */
+enum { SEEN_LOST, SEEN_OTHERS, SEEN_COUNTED, SEEN_COUNTS = SEEN_COUNTED + SEEN_CALLS };
 enum seen_wanted { SEEN_NOT_WANTED, SEEN_WANTED, SEEN_TO_COUNT };
 
 /* Which arguments of a call are what; SEEN_NO_ARGUMENT: none is. */
@@ -31,7 +33,7 @@ struct seen {
     unsigned int kind;
     unsigned int thread, process; /* numbers in the namespace of the thread */
     unsigned int number;          /* of the call; of a signal; of the thread that was made */
-    unsigned long long entered, left;
+    unsigned long long entered;   /* how far the ring was written: what is before was over */
     unsigned long long arguments[SEEN_ARGUMENTS];
     long long result;
     unsigned long long position;
@@ -45,6 +47,13 @@ struct seen {
     unsigned int length[2]; /* of the paths, with their ends; 0: it could not be read */
     unsigned int reserved;
     char text[2 * SEEN_PATH];
+};
+
+/* What is kept of one thread. */
+struct seen_place {
+    unsigned long long owner; /* where the kernel has its registers; 0: it is nobody's */
+    unsigned long long task;
+    struct seen seen;
 };
 
 #endif

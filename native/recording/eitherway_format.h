@@ -281,7 +281,7 @@ struct ew_process_call {
   uint64_t a5; /* Sixth. */
   uint64_t result; /* As the kernel gives it: -errno, as a signed number. */
   uint64_t position; /* Of the open file before the call; all ones when it has none. [bytes] */
-  uint64_t entered; /* When it was let through; the tracer counts what happens. */
+  uint64_t entered; /* When it was let through; the tracer counts what happens, and the recorder how far its ring was written. */
   uint64_t left; /* When it was over. */
   uint32_t thread; /* Who, by its number inside the sandbox. */
   uint32_t index; /* Which of the thread's calls, from 0. */

@@ -138,6 +138,44 @@ def test_more_than_the_ring_holds_is_read_or_counted(
     assert len(copied) <= 2 * blocks <= len(copied) + seen.log.ending.lost
 
 
+def test_more_threads_than_have_a_place_are_seen(
+    box: Sandbox, work: Path, watching: Watching
+) -> None:
+    """There are 2,048 places; who has none is found in another way."""
+    program = compiled(PROGRAMS / "crowd.c", work / "crowd")
+    threads = 3000
+    with folder(os.geteuid()) as into:
+        into.chmod(0o700)
+        command = launch(work, str(program), str(threads))
+        seen = run(command, box, into, seed=None, watching=watching)
+    asked = [call for call in calls(seen.log) if call.name == "access" and not call.found]
+    assert (seen.log.ending.status, seen.log.ending.lost) == (0, 0)
+    assert len({call.thread for call in asked}) == len(asked) == threads
+
+
+def test_what_ended_before_a_call_began_did_not_overlap_it(
+    box: Sandbox, work: Path, watching: Watching
+) -> None:
+    """By a pipe, one process says that its call is over before another makes its own."""
+    script = "mkfifo p; (echo 1 > f; echo > p) & read x < p; echo 2 > f; wait"
+    with folder(os.geteuid()) as into:
+        into.chmod(0o700)
+        seen = run(launch(work, "sh", "-c", script), box, into, seed=None, watching=watching)
+    rows, table = calls(seen.log), seen.log.calls
+    stores = [
+        number
+        for number, call in enumerate(rows)
+        if call.name == "openat" and any(f.name == "f" for f in call.found)
+    ]
+    first, second = sorted(stores, key=lambda number: int(table["entered"][number]))
+    assert table["entered"][first] < table["left"][first] < table["entered"][second]
+    for thread in set(table["thread"].tolist()):
+        own = table[table["thread"] == thread]
+        own = own[own["index"].argsort()]
+        assert (own["entered"] < own["left"]).all()
+        assert (own["left"][:-1] < own["entered"][1:]).all()
+
+
 def test_setuid_programs_and_tracers_are_left_alone(
     box: Sandbox, work: Path, watching: Watching
 ) -> None:
