@@ -17,7 +17,7 @@ from tests.processes.harness import (
     show_python,
     tool,
 )
-from tests.sandbox.harness import all_end, users_of, watch
+from tests.sandbox.harness import all_end, held, users_of, watch
 
 from eitherway.sandbox.processes import children
 
@@ -112,11 +112,12 @@ def test_a_killed_recorder_leaves_what_it_had_and_nobody(work: Path, victim: str
     ends = watch(started)
     names = {int(p): Path(f"/proc/{p}/comm").read_text().strip() for p in started}
     (hit,) = [p for p, name in names.items() if victim.startswith(name)]
-    os.kill(hit, signal.SIGKILL)
-    _, said = running.communicate(timeout=30)
-    assert (running.returncode, b"killed" in said or b"loader" in said) == (69, True), said
-    assert all_end(ends)
-    assert not users_of(inside)
+    with held(started):
+        os.kill(hit, signal.SIGKILL)
+        _, said = running.communicate(timeout=30)
+        assert (running.returncode, b"killed" in said or b"loader" in said) == (69, True), said
+        assert all_end(ends)
+        assert not users_of(inside)
     (name,) = os.listdir(work / ".eitherway" / "recordings")
     whole = eitherway(work, "races", name)
     part = eitherway(work, "races", "--incomplete", name)

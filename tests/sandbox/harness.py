@@ -9,7 +9,8 @@ import pickle
 import select
 import stat
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -164,6 +165,16 @@ def has_ended(process: str) -> bool:
 def members(namespace: str) -> set[int]:
     """Processes that are in a pid namespace, as far as this user may see that."""
     return users_of({namespace}, "pid")
+
+
+@contextmanager
+def held(processes: Iterable[int]) -> Iterator[None]:
+    """Their namespaces are held: until then no new one of the machine has one of their numbers."""
+    with ExitStack() as stack:
+        for process in processes:
+            for link in Path(f"/proc/{process}/ns").iterdir():
+                stack.callback(os.close, os.open(link, os.O_RDONLY | os.O_CLOEXEC))
+        yield
 
 
 def watch(processes: Iterable[int]) -> list[int]:

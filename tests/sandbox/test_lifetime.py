@@ -4,11 +4,12 @@
 import os
 import signal
 import subprocess
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.sandbox.harness import SOURCES, Place, all_end, compile_c, members, watch
+from tests.sandbox.harness import SOURCES, Place, all_end, compile_c, held, members, watch
 
 # The command starts another process that has left it, tells its namespace and waits.
 BUSY = "{vandal} daemonise; echo $(readlink /proc/self/ns/pid); exec sleep 1000"
@@ -34,14 +35,17 @@ class Busy:
         (self.command,) = (pid for pid in inside if inner_pid(pid) == 2)
         assert len(inside) == 3
         self.watched = watch([*inside, self.keeper])
+        self.held = ExitStack()
+        self.held.enter_context(held(inside))
 
     def end(self) -> int:
         status = self.parent.wait()
         for stream in (self.parent.stdout, self.parent.stderr):
             if stream:
                 stream.close()
-        assert all_end(self.watched)
-        assert members(self.namespace) == set()
+        with self.held:
+            assert all_end(self.watched)
+            assert members(self.namespace) == set()
         return status
 
 

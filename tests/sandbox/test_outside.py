@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.sandbox.harness import Place, all_end, members, snapshot, users_of, watch
+from tests.sandbox.harness import Place, all_end, held, members, snapshot, users_of, watch
 
 
 @pytest.fixture(autouse=True)
@@ -88,12 +88,13 @@ def test_a_daemon_ends_with_its_sandbox(place: Place) -> None:
         inside = members(pid_namespace)
         assert len(inside) == 3, "init, the shell and the daemon"
         descriptors = watch(inside)
-        process.stdin.write("\n")
-        process.stdin.close()
-        process.wait()
-    assert all_end(descriptors)
-    outside = {os.readlink(path) for path in Path("/proc/self/ns").iterdir()}
-    assert users_of(namespaces - outside) == set()
+        with held(inside):
+            process.stdin.write("\n")
+            process.stdin.close()
+            process.wait()
+            assert all_end(descriptors)
+            outside = {os.readlink(path) for path in Path("/proc/self/ns").iterdir()}
+            assert users_of(namespaces - outside) == set()
 
 
 def test_mounts_inside_stay_inside(place: Place) -> None:
