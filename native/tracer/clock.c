@@ -10,9 +10,10 @@
 
 #include "tracer.h"
 
-enum { SECOND = 1000000000 };
+enum { SECOND = 1000000000, A_REST = SECOND / 20 };
 
 static uint64_t slept;   // nanoseconds
+static uint64_t rested;  // the same, of no sleep more than A_REST: one long one is no reason to end
 static int64_t ahead[2]; // nanoseconds, of what was last told of CLOCK_REALTIME and CLOCK_MONOTONIC
 
 static bool goes_on(uint64_t clock) {
@@ -50,8 +51,15 @@ void clock_slept(const struct thread *thread) {
     if (memory_read(thread->id, address, &time, sizeof time) != (ssize_t)sizeof time)
         return;
     time = duration(thread, time);
-    if (time.tv_sec >= 0 && time.tv_sec < INT32_MAX)
-        slept += (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
+    if (time.tv_sec < 0 || time.tv_sec >= INT32_MAX)
+        return;
+    uint64_t length = (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
+    slept += length;
+    rested += length < A_REST ? length : A_REST;
+}
+
+double clock_rested(void) {
+    return (double)rested / SECOND;
 }
 
 static int64_t nanoseconds(struct timespec time) {

@@ -20,6 +20,7 @@ enum event { MADE = 1, RUNS = 2, ENDED = 3, SIGNALLED = 4 };
 enum { COMMAND_LINE_MAX = 1 << 16, QUICK_LOOKS = 40, DEFERRED_MAX = 1024 };
 enum { COMPUTES = 12 }; // times the patience: for one that computes and makes no call
 enum { LOOK_AT_ONCE = 25, LOOK_AGAIN = 4000 }; // microseconds
+#define A_NAP (2e-6 * LOOK_AGAIN)
 
 static uint64_t ticks;
 static pid_t first;
@@ -329,13 +330,15 @@ static double now(void) {
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-// Something has stopped, or so much time went by.
-static void nap(long microseconds) {
+// Something has stopped, or so much time went by; how much did.
+static double nap(long microseconds) {
     sigset_t child;
     struct timespec time = {microseconds / 1000000, microseconds % 1000000 * 1000};
+    double began = now();
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigtimedwait(&child, NULL, &time);
+    return now() - began;
 }
 
 enum rest { ALL_REST, ONE_MAY_SLEEP, ONE_RUNS };
@@ -464,6 +467,7 @@ int loop_run(pid_t command, const struct run_limits *limits) {
     thread_get(command)->known = true;
     start_timer();
     double until = now() + patience, most = now() + COMPUTES * patience;
+    double rested = 0, still = 0; // seconds in which all slept: in all, and without a stop
     bool ending = false;
     for (;;) {
         pid_t id;
@@ -473,8 +477,9 @@ int loop_run(pid_t command, const struct run_limits *limits) {
             ticked = 0;
             processors_tick();
         }
-        if (!ending && (gate_passed() > limits->calls || now() > end)) {
-            end_all(now() > end ? "late" : "endless");
+        bool late = now() > end || rested + clock_rested() > limits->rest;
+        if (!ending && (gate_passed() > limits->calls || late)) {
+            end_all(late ? "late" : "endless");
             ending = true;
             ordered = false;
         }
@@ -482,6 +487,8 @@ int loop_run(pid_t command, const struct run_limits *limits) {
             (ordered ? look_ordered : look_as_they_come)(&id, &status, until < end ? until : end);
         if (found == NOBODY_LEFT)
             break;
+        if (found != AT_REST)
+            still = 0;
         if (found == STOPPED) {
             double heard = now();
             until = heard + patience;
@@ -489,8 +496,11 @@ int loop_run(pid_t command, const struct run_limits *limits) {
             take(id, status);
         } else if (found == AT_REST && ordered && gate_next()) {
             until = now() + patience;
-        } else if (found == AT_REST && !first_ended && now() < until) {
-            nap(LOOK_AGAIN); // all sleep: time or the outside may wake one
+            still = 0;
+        } else if (found == AT_REST && !first_ended && still < patience) {
+            double napped = nap(LOOK_AGAIN); // all sleep: time or the outside may wake one
+            rested += napped;
+            still += napped < A_NAP ? napped : A_NAP; // on a busy machine we wake late, as they do
         } else if (found == NOTHING && !ending && now() < most) {
             until = now() + patience; // it computes
         } else if (!ending) {

@@ -21,20 +21,16 @@ static const char usage[] = "usage: eitherway-tracer --into FD [OPTIONS] -- COMM
                             "  --brief             of these only what the run writes is kept\n"
                             "  --patience SECONDS  of sleep of all, until they are taken to hang\n"
                             "  --most CALLS        until they are ended\n"
-                            "  --seconds N         the same, by time\n";
+                            "  --seconds N         the same, by time\n"
+                            "  --rest SECONDS      the same, by time in which all slept\n";
 
 static const struct option table[] = {
-    {"into", required_argument, NULL, 'i'},
-    {"facts", required_argument, NULL, 'f'},
-    {"redact", no_argument, NULL, 'r'},
-    {"ordered", no_argument, NULL, 'o'},
-    {"seed", required_argument, NULL, 's'},
-    {"plan", required_argument, NULL, 'p'},
-    {"brief", no_argument, NULL, 'b'},
-    {"patience", required_argument, NULL, 'w'},
-    {"most", required_argument, NULL, 'm'},
-    {"seconds", required_argument, NULL, 't'},
-    {NULL, 0, NULL, 0},
+    {"into", required_argument, NULL, 'i'}, {"facts", required_argument, NULL, 'f'},
+    {"redact", no_argument, NULL, 'r'},     {"ordered", no_argument, NULL, 'o'},
+    {"seed", required_argument, NULL, 's'}, {"plan", required_argument, NULL, 'p'},
+    {"brief", no_argument, NULL, 'b'},      {"patience", required_argument, NULL, 'w'},
+    {"most", required_argument, NULL, 'm'}, {"seconds", required_argument, NULL, 't'},
+    {"rest", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0},
 };
 
 static unsigned long long number(const char *text) {
@@ -68,6 +64,8 @@ static void read_option(struct options *options, int which) {
         options->limits.calls = number(optarg);
     else if (which == 't')
         options->limits.seconds = (double)number(optarg);
+    else if (which == 'l')
+        options->limits.rest = (double)number(optarg);
     else if (which == 'r')
         redaction_begin();
     else if (which == 'o')
@@ -84,7 +82,7 @@ static void read_options(int count, char **words, struct options *options) {
                                 .recorder = "ptrace",
                                 .plan = -1,
                                 .facts = -1,
-                                .limits = {.patience = 1e9, .calls = UINT64_MAX, .seconds = 1e9}};
+                                .limits = {1e9, UINT64_MAX, 1e9, 1e9}};
     opterr = 0;
     while ((which = getopt_long(count, words, "+", table, NULL)) != -1)
         read_option(options, which);

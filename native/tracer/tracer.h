@@ -83,6 +83,7 @@ struct run_limits {
     double patience; // seconds of sleep of all, until they are taken to hang
     uint64_t calls;  // that go through
     double seconds;
+    double rest; // in which all slept
 };
 
 struct options {
@@ -322,6 +323,7 @@ bool signals_try_again(struct thread *thread);
 // ---- clock.c
 
 void clock_slept(const struct thread *thread); // its call, a sleep, is skipped
+double clock_rested(void); // seconds of such sleep, of a long one only its beginning
 // What a call is given of the time from the plan.
 void clock_told(const struct thread *thread, const void *given, size_t length);
 // A futex call waits until a moment of a clock as it was told: until that of the machine's then.

@@ -48,6 +48,55 @@ def test_threads_that_wait_for_each_other_alone_tell_nothing_of_calls(
     assert outcome_of(done, box).ending is ending
 
 
+SERVER = "use IO::Socket::INET; my $s = IO::Socket::INET->new(Listen => 5) or die; my @c;"
+ACCEPTS = "push @c, scalar $s->accept while 1;"
+POLLS = "my $r = ''; vec($r, fileno $s, 1) = 1; select(my $x = $r, undef, undef, undef);"
+CLIENT = """\
+unless (fork) {
+    my $c = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $s->sockport); <$c>;
+}
+"""
+WORKER = "pipe(my $r, my $w); unless (fork) { <$r> }"
+
+
+@pytest.mark.parametrize(
+    ("program", "ending"),
+    [
+        (SERVER + ACCEPTS, Ending.SERVES),
+        (SERVER + POLLS, Ending.SERVES),
+        (SERVER + "fork;" + ACCEPTS, Ending.SERVES),
+        (SERVER + "if (fork) { wait }" + ACCEPTS, Ending.SERVES),
+        (SERVER + CLIENT + ACCEPTS, Ending.DEADLOCK),
+        (SERVER + WORKER + ACCEPTS, Ending.DEADLOCK),
+        ("pipe(my $r, my $w); select(undef, undef, undef, undef);", Ending.DEADLOCK),
+    ],
+    ids=["accepts", "polls", "several", "parent", "client", "worker", "nobody listens"],
+)
+def test_a_server_waits_for_who_comes_and_who_waits_for_others_hangs(
+    box: Sandbox, work: Path, program: str, ending: Ending
+) -> None:
+    done = ran(box, work, "perl", "-e", program, limits=Limits(1))
+    assert outcome_of(done, box).ending is ending
+
+
+def test_who_sleeps_again_and_again_is_ended(box: Sandbox, work: Path) -> None:
+    """A long sleep counts no more than a short one: alone it is no reason to end."""
+    loop = "echo made > f; sleep 100000; while sleep 9; do :; done"
+    done = ran(box, work, "sh", "-c", loop, limits=Limits(PATIENCE, rest=1))
+    assert done.log.ending.late
+    assert len(calls(done.log, "clock_nanosleep")) == 21
+    assert outcome_of(done, box).ending is Ending.BUDGET
+
+
+def test_of_a_run_that_came_to_no_end_races_are_told_and_none_is_tried(work: Path) -> None:
+    script = "echo a > f & echo b > f & wait; echo done; while :; do :; done"
+    done = eitherway(work, "check", "--timeout", "1", "--", "sh", "-c", script)
+    assert done.returncode == 1
+    assert "reason: not tried: the recorded run came to no end, and had to be ended" in done.stdout
+    assert "none was tried" in done.stdout
+    assert "--timeout SECONDS sets another" in done.stdout
+
+
 def test_what_ends_otherwise_when_it_is_run_again_is_not_decided(
     box: Sandbox, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,7 +142,7 @@ def test_what_takes_too_long_is_ended_and_its_recording_kept(work: Path) -> None
     words = ["record", "--timeout", "1", "--", "sh", "-c", "echo a; while :; do :; done"]
     done = eitherway(work, *words)
     assert (done.returncode, done.stdout) == (124, "a\n")
-    assert "took longer than --timeout permits" in done.stderr
+    assert "no end in the time that it may take" in done.stderr
     assert eitherway(work, "races").returncode == 0
 
 

@@ -193,7 +193,7 @@ def _notes(checked: "Checked") -> list[str]:
         waits = counted(checked.waits, "race")
         notes.append(f"cannot be tried: {waits} in which what one waits for is no call")
     if checked.ending:
-        notes += _peculiar(checked.ending)
+        notes += _peculiar(checked.ending, serves=checked.serves)
     notes.append(
         "memory that processes share is not looked at, and threads of one process are taken to be "
         "in order; other input may show other races"
@@ -222,9 +222,10 @@ def _tried(checked: "Checked") -> "Iterator[str]":
 
 def told_of(log: "Log", *, looked_on: bool) -> "Iterator[str]":
     """What was not as in a run by itself, and what is not in its recording."""
+    from eitherway.worlds.processes.serving import serves
     from eitherway.worlds.processes.streams import answered_in_memory
 
-    yield from _peculiar(log.ending)
+    yield from _peculiar(log.ending, serves=serves(log))
     if looked_on and (unseen := answered_in_memory(log)):
         yield (
             f"calls whose answers lie in memory, where BPF does not look: {_counts(unseen)}; what "
@@ -236,13 +237,26 @@ def _counts(calls: "Mapping[str, int]") -> str:
     return ", ".join(f"{name} ({count:,})" for name, count in sorted(calls.items()))
 
 
-def _peculiar(ending: "Ending") -> "Iterator[str]":
+def _peculiar(ending: "Ending", *, serves: bool) -> "Iterator[str]":
     if ending.calls_not_modelled:
         calls = _counts(ending.calls_not_modelled)
         yield f"calls that were made and have no meaning here: {calls}"
     if ending.late:
-        yield "it took longer than --timeout permits, and was ended"
-    if ending.hangs:
+        yield (
+            "it had come to no end in the time that it may take, and was ended; --timeout SECONDS "
+            "sets another"
+        )
+    if ending.endless:
+        yield (
+            "it made call after call, came to no end, and was ended; --timeout SECONDS lets it go "
+            "on for so long"
+        )
+    if ending.hangs and serves:
+        yield (
+            "it waits for who connects to it, nobody does, and it was ended; one command can run "
+            "both: sh -c 'SERVER & CLIENT; kill $!'"
+        )
+    elif ending.hangs:
         yield "all of its processes slept, nothing could wake one, and it was ended"
     if ending.lost:
         yield f"{ending.lost:,} calls were lost: there was no room for them in time"

@@ -45,12 +45,18 @@ from eitherway.worlds.processes.branch import Spec
 from eitherway.worlds.processes.cut import Choice, Unended
 from eitherway.worlds.processes.log import Ending, Log
 from eitherway.worlds.processes.run import Limits, Ran, run
+from eitherway.worlds.processes.serving import serves
 from eitherway.worlds.processes.traced import Traced, traced
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.target import Sink
 
 _HANGS = 30  # seconds of sleep of all, with nothing outside that could wake one
+_MOST = 1 << 21  # calls
+# A run that never ends is ended after this, unless --timeout says when. What was recorded is looked
+# at, and no other order is run: none would come to an end either.
+_RECORDED = Limits(_HANGS, calls=_MOST, seconds=600, rest=60)
 _SEEDS = 4  # orders that are recorded until one does not fail
+_NO_END = "the recorded run came to no end, and had to be ended"
 _REDACTED = "what it would be done again with is left out (--redact)"
 _WAITS = 4  # branches whose wait found another child, and that are looked at in their turn
 _DEEPER = 2  # branches that fail and are looked at in their turn
@@ -81,6 +87,7 @@ class Checked:
     waits: int = 0  # races that cannot be tried
     left_out: Mapping[str, int] = field(default_factory=dict)
     ending: Ending | None = None  # of the recorded run, by the tracer's own account
+    serves: bool = False  # whether the recorded run waits for who comes from outside
     untried: str = ""  # why no order but the recorded one was run
     interrupted: bool = False
 
@@ -141,6 +148,7 @@ class TreeSearch(Closing):
         self._continuations = continuations
         self._redact = redact
         self._limits = Limits(seconds=timeout)
+        self._recorded = _RECORDED if timeout is None else Limits(_HANGS, seconds=timeout)
         self._stack = ExitStack()
         try:
             first = (among_own if keep else as_permitted)(launch)
@@ -172,6 +180,10 @@ class TreeSearch(Closing):
         self._rules = self._rules.after(recorded)
         trace = traced(ran.log, self._launch.directory)
         checked = self._checked(path, trace)
+        if _is_cut(ran.log):
+            checked.untried = _NO_END
+            _tell_each(checked, _candidates(path, trace))
+            return checked
         try:
             pace = _Pace(monotonic() + seconds, tell)
             threes = self._betrayed(failed, checked, pace) if failed else []
@@ -190,6 +202,7 @@ class TreeSearch(Closing):
             operations=len(trace.trace),
             resources=len(trace.trace.objects),
             ending=ending,
+            serves=bool(ending.hangs) and serves(trace.log),
             untried=self.untried,
             isolation=str(self._boxes[0].isolation),
         )
@@ -213,10 +226,7 @@ class TreeSearch(Closing):
             self._store.publish(slot.path)
         trace = traced(ran.log, self._launch.directory)
         checked = self._checked(slot.path, trace)
-        found = _candidates(slot.path, trace)
-        _count(checked, found)
-        for candidate, *_ in found.groups[: found.clusters]:
-            _add(checked, replace(candidate.finding, reason=f"not tried: {self.untried}"))
+        _tell_each(checked, _candidates(slot.path, trace))
         return checked
 
     def _benign(self, show: tuple[Sink, Sink] | None) -> tuple[_Run, _Run | None]:
@@ -226,7 +236,7 @@ class TreeSearch(Closing):
         """
         first = self._record(0, show)
         for seed in range(1, _SEEDS):
-            if not first.fails:
+            if not first.fails or _is_cut(first.ran.log):
                 break
             self._boxes[0].reset()
             other = self._record(seed, None)
@@ -236,8 +246,14 @@ class TreeSearch(Closing):
 
     def _record(self, seed: int, show: tuple[Sink, Sink] | None) -> _Run:
         with self._store.new() as slot:
-            limits = replace(self._limits, patience=_HANGS)
-            ran = run(self._launch, self._boxes[0], slot.path, seed=seed, show=show, limits=limits)
+            ran = run(
+                self._launch,
+                self._boxes[0],
+                slot.path,
+                seed=seed,
+                show=show,
+                limits=self._recorded,
+            )
             self._store.publish(slot.path)
             outcome = self._rules.outcome(ran, self._boxes[0], self._launch)
             return _Run(slot.path, ran, outcome)
@@ -375,6 +391,18 @@ class TreeSearch(Closing):
 
 def _candidates(path: Path, trace: Traced) -> Candidates:
     return candidates_of(trace, detect_all(trace.trace), os.fspath(path))
+
+
+def _is_cut(log: Log) -> bool:
+    """Whether it would have gone on: another order would not end sooner."""
+    return bool(log.ending.late) or bool(log.ending.endless and len(log.calls) >= _MOST)
+
+
+def _tell_each(checked: Checked, found: Candidates) -> None:
+    """Of each sort of race the first, where none is tried."""
+    _count(checked, found)
+    for candidate, *_ in found.groups[: found.clusters]:
+        _add(checked, replace(candidate.finding, reason=f"not tried: {checked.untried}"))
 
 
 def _count(checked: Checked, found: Candidates) -> None:

@@ -14,6 +14,7 @@ class Ending(StrEnum):
     SIGNAL = "signal"
     DEADLOCK = "deadlock"
     HANG = "hang"
+    SERVES = "serves"  # it waits for who comes from outside, and nobody does; we ended it
     BUDGET = "budget"  # we stopped it; says nothing about the program
     BEYOND = "beyond"  # it asked the outside for what no recording knows; nor does this
 

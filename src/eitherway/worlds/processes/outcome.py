@@ -17,6 +17,7 @@ from eitherway.worlds.processes.circles import goes_round
 from eitherway.worlds.processes.errors import error_lines, is_log, lines_of
 from eitherway.worlds.processes.log import CallFlag, DataKind, Log
 from eitherway.worlds.processes.run import Ran
+from eitherway.worlds.processes.serving import serves
 from eitherway.worlds.processes.tree import Tree, short
 
 TEXT = 1 << 14  # bytes of a file or of output that are kept, to tell how two differ
@@ -57,6 +58,8 @@ def written_by(log: Log) -> dict[str, str]:
 
 
 def _ending(log: Log) -> tuple[Ending, int]:
+    if log.ending.hangs and serves(log):
+        return Ending.SERVES, 0
     if log.ending.hangs and not _in_memory(log):
         return Ending.DEADLOCK, 0
     if log.ending.endless and goes_round(log):

@@ -43,11 +43,17 @@ class Limits:
     patience: int | None = None  # seconds of sleep of all
     calls: int | None = None
     seconds: float | None = None
+    rest: int | None = None  # seconds in which all slept, together
 
     def options(self) -> list[str]:
         """As the tracer takes them."""
         seconds = None if self.seconds is None else math.ceil(self.seconds)
-        given = {"--patience": self.patience, "--most": self.calls, "--seconds": seconds}
+        given = {
+            "--patience": self.patience,
+            "--most": self.calls,
+            "--seconds": seconds,
+            "--rest": self.rest,
+        }
         return [word for option, n in given.items() if n is not None for word in (option, str(n))]
 
 
