@@ -137,7 +137,7 @@ static void joining(void) {
     CHECK(pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &steady) == ETIMEDOUT);
     CHECK(pthread_clockjoin_np(thread, NULL, CLOCK_THREAD_CPUTIME_ID, &steady) == EINVAL);
     sem_post(&go);
-    when = in(CLOCK_REALTIME, 900000000);
+    when = in(CLOCK_REALTIME, 60000000000);
     CHECK(pthread_timedjoin_np(thread, &result, &when) == 0 && result == NULL);
     CHECK(pthread_create(&thread, NULL, waits, NULL) == 0);
     sem_post(&go);

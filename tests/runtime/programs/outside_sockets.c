@@ -126,7 +126,7 @@ static void not_waiting(void) {
 // --- limits of time
 
 static void late(void) {
-    struct timeval limit = {0, 20000};
+    struct timeval limit = {0, 20000}, none = {0, 0};
     char byte;
     listener = listen_at(&address, 4);
     CHECK(setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0);
@@ -134,9 +134,11 @@ static void late(void) {
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     CHECK(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0);
     CHECK(connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+    CHECK(setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none) == 0);
     int other = accept(listener, NULL, NULL);
     CHECK(other >= 0);
     CHECK(read(fd, &byte, 1) == -1 && errno == EAGAIN);
+    CHECK(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none) == 0);
     CHECK(write(other, "x", 1) == 1);
     CHECK(read(fd, &byte, 1) == 1 && byte == 'x');
     close(other);

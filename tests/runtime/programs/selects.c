@@ -15,9 +15,10 @@ static void handle(int number) {
     (void)number;
 }
 
-static void alarm_soon(void) {
-    struct itimerval soon = {{0, 0}, {0, 5000}};
-    CHECK(setitimer(ITIMER_REAL, &soon, NULL) == 0);
+// Again and again: the first may come before who is to be interrupted waits.
+static void alarms_every(long microseconds) {
+    struct itimerval setting = {{0, microseconds}, {0, microseconds}};
+    CHECK(setitimer(ITIMER_REAL, &setting, NULL) == 0);
 }
 
 static void time_left(void) {
@@ -30,11 +31,12 @@ static void time_left(void) {
     FD_SET(ends[1], &set);
     limit = (struct timeval){100, 0};
     CHECK(select(ends[1] + 1, NULL, &set, NULL, &limit) == 1 && FD_ISSET(ends[1], &set));
-    CHECK(limit.tv_sec == 99 || (limit.tv_sec == 100 && limit.tv_usec == 0));
-    alarm_soon();
+    CHECK(limit.tv_sec >= 50 && limit.tv_sec <= 100);
+    alarms_every(5000);
     limit = (struct timeval){100, 0};
     CHECK(select(0, NULL, NULL, NULL, &limit) == -1 && errno == EINTR);
-    CHECK(limit.tv_sec == 99 && limit.tv_usec > 0);
+    CHECK(limit.tv_sec >= 50 && limit.tv_sec < 100);
+    alarms_every(0);
     const struct timespec kept = {0, 1000000};
     struct timespec same = kept;
     CHECK(pselect(0, NULL, NULL, NULL, &same, NULL) == 0 && same.tv_nsec == kept.tv_nsec);

@@ -72,9 +72,10 @@ static void one_ends_a_wait(void) {
 static void one_interrupts_a_sleep(void) {
     struct timespec left, length = {100, 0};
     handle(SIGALRM, SA_RESTART);
-    set(ITIMER_REAL, 1000, 0);
+    set(ITIMER_REAL, 1000, 1000); // the first may come before the sleep
     CHECK(nanosleep(&length, &left) == -1 && errno == EINTR);
-    CHECK(left.tv_sec >= 90);
+    CHECK(left.tv_sec >= 50);
+    set(ITIMER_REAL, 0, 0);
 }
 
 static void one_comes_again_and_again(void) {
