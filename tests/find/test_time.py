@@ -109,7 +109,10 @@ def test_an_alarm_is_silent_when_its_block_was_left() -> None:
 # --- searches
 
 
-def test_a_schedule_that_is_not_over_in_time_is_cut_off_and_is_no_hang(searched: Searched) -> None:
+def test_a_schedule_that_is_not_over_in_time_is_cut_off_and_is_no_hang(
+    searched: Searched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eitherway.find.clock.GRACE", LONG)  # it may take long to begin one
     progress = searched("endings", "never", budget=Budget(seconds=0.5))
     assert (progress.schedules, progress.cut_off) == (0, 1)
     assert progress.findings == {}

@@ -139,8 +139,8 @@ def test_a_thread_may_come_later_than_what_others_wait_for(
     driver = Driver(("sh", "-c", talks, *pipes))
     launch = Launch.here([program("stays"), *pipes])
     ends = {}
-    for late in (0, 2):
-        plan = Plan(driver=driver, grace=0.1)
+    for late, grace in ((0, 60), (2, 0.1)):
+        plan = Plan(driver=driver, grace=grace)
         ran = run(launch, plan=plan, guidance=Guidance(tuning={"late": late}))
         ends[late] = Stopped(int(surveyed(0, ran, driver).rows["stopped"][0]))
         assert run(launch, replay=ran).differences(ran) == []

@@ -11,6 +11,7 @@ from math import fsum
 from pathlib import Path
 
 _SET_CHILD_SUBREAPER, _GET_CHILD_SUBREAPER = 36, 37
+_MOST_OF = 0.98
 
 
 def children(process: int) -> list[int]:
@@ -78,12 +79,14 @@ def born(process: int) -> int:
 def kept_waiting(process: int, seconds: float) -> float:
     """Of so many, those in which it or a descendant was ready and others had the processors.
 
-    0 where that is not known. When they keep each other waiting, they are at work all the time.
+    0 where that is not known. When they keep each other waiting, they are at work all the time; and
+    nobody waits for all of it: of who came and went meanwhile it is not known what they did.
     """
     if not process:
         return 0.0
     family = list(descendants(process))
-    return max(0.0, min(sum(map(_waited, family)), seconds - fsum(map(worked, family))))
+    rested = min(seconds - fsum(map(worked, family)), _MOST_OF * seconds)
+    return max(0.0, min(sum(map(_waited, family)), rested))
 
 
 def worked(process: int) -> float:

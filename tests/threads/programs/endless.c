@@ -52,6 +52,8 @@ static void writing(void) {
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "counting";
     pthread_t thread;
+    if (strcmp(how, "deaf") == 0)
+        deafen();
     if (strcmp(how, "parted") == 0 && fork() == 0) {
         setsid();
         if (fork())
@@ -70,8 +72,6 @@ int main(int argc, char **argv) {
         __asm__ volatile("1: jmp 1b");
     if (strcmp(how, "waiting") == 0 || strcmp(how, "parted") == 0)
         return pause();
-    if (strcmp(how, "deaf") == 0)
-        deafen();
     pthread_create(&thread, NULL, counting, NULL);
     counting(NULL);
     return 0;

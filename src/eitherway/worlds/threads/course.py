@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from time import monotonic
 
-from eitherway.sandbox.processes import descendants, is_running, kept_waiting, resident
+from eitherway.sandbox.processes import descendants, kept_waiting, resident, worked
 from eitherway.worlds.threads.driver import Driven, Driver, Driving, Popen
 from eitherway.worlds.threads.interrupts import Interrupts
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.target import STOP, Sink, Target, send
 
-GRACE = 5.0  # seconds that a program has to end by itself when it is asked to
+GRACE = 5.0  # seconds of its own that a program has to end by itself when it is asked to
 _LOOK_EVERY = 0.01  # seconds, while it is not ready yet
 _MEASURE_EVERY = 0.1  # seconds: what it takes of memory, and its output there
 _NEVER = float("inf")
@@ -55,7 +55,7 @@ class Plan:
     until: float | None = None  # the moment at which all runs are to be over
     driver: Driver | None = None
     grace: float = GRACE
-    stopping: float = 2.0  # seconds until a run that comes to no decision point is killed
+    stopping: float = 2.0  # seconds of its own until a run that decides nothing is killed
     room: int = 1 << 28  # bytes of output that are kept in memory until the run is over
     kept_from: tuple[int, int] = (0, 0)  # a later part of either output that is kept, too
     memory: int = field(default_factory=_share)  # bytes that its processes may have together
@@ -92,6 +92,17 @@ class Known:
     wrote: int  # bytes, of all its output
 
 
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """In the life of a run, and what it had come to by then."""
+
+    when: float
+    own: float  # seconds since its begin, without those in which others had the processors
+    worked: float  # seconds
+    reached: int  # step
+    wrote: int  # bytes
+
+
 class Conductor:
     """Sees a run through."""
 
@@ -120,9 +131,10 @@ class Conductor:
         self._ended = Ended.ITSELF
         self._ladder: deque[Rung] = deque()
         self._climb_at: float | None = None
-        self._sent: tuple[float, int] = (0.0, 0)  # when, and the step that was reached then
+        self._patience = 0.0  # seconds that it has for what was sent
+        self._sent = _Moment(0.0, 0.0, 0.0, 0, -1)
         self._known = known
-        self._grew: tuple[float, int] = (0.0, -1)  # the output, and how much there was then
+        self._grew = self._sent  # the output
         self._interrupt = 0
         self._killed = False
 
@@ -170,7 +182,7 @@ class Conductor:
         if self._known and self._is_all_there(self._known, now):
             self._known = None
             self._end(Ended.KNOWN, [])
-        if self._climb_at is not None and (now >= self._climb_at or self._is_deaf(now)):
+        if self._climb_at is not None and (self._had_its_time(now) or self._is_deaf()):
             self._climb()
 
     def _has_waited(self, now: float) -> bool:
@@ -183,10 +195,22 @@ class Conductor:
         """Whether it did what is known, or comes to no more of it."""
         if self._target.reached() < known.reached:
             return False
-        wrote = self._target.wrote()
-        if wrote != self._grew[1]:
-            self._grew = now, wrote
-        return wrote >= known.wrote or now - self._grew[0] >= self._plan.stopping
+        if self._target.wrote() != self._grew.wrote:
+            self._grew = self._moment(now)
+        return self._grew.wrote >= known.wrote or not self._left(
+            self._grew, self._plan.stopping, now
+        )
+
+    def _moment(self, now: float) -> _Moment:
+        process = self._target.process
+        own = now - self._began - kept_waiting(process, now - self._began)
+        return _Moment(now, own, worked(process), self._target.reached(), self._target.wrote())
+
+    def _left(self, since: _Moment, seconds: float, now: float) -> float:
+        """Of the seconds that it has of its own since that moment; 0 when there are none."""
+        if now - since.when < seconds:
+            return seconds - (now - since.when)
+        return max(0.0, seconds - (self._moment(now).own - since.own))
 
     # --- the driver
 
@@ -231,18 +255,23 @@ class Conductor:
     def _climb(self) -> None:
         if not self._ladder:
             return
-        number, seconds = self._ladder.popleft()
+        number, self._patience = self._ladder.popleft()
         self._killed = number == signal.SIGKILL
-        self._sent = monotonic(), self._target.reached()
-        self._climb_at = self._sent[0] + seconds if self._ladder else None
+        self._sent = self._moment(monotonic())
+        self._climb_at = self._sent.when + self._patience if self._ladder else None
         if number is not None:
             send(self._target, number)
 
-    def _is_deaf(self, now: float) -> bool:
+    def _had_its_time(self, now: float) -> bool:
+        """Whether it did not take what was sent, in all the time that it has for it."""
+        left = self._left(self._sent, self._patience, now)
+        self._climb_at = now + left
+        return not left
+
+    def _is_deaf(self) -> bool:
         """Whether it computes and comes to no decision point, where signals are taken."""
-        since, step = self._sent
-        long = now - since >= _UNHEARD and self._target.reached() == step
-        return long and is_running(self._target.process)
+        computed = worked(self._target.process) - self._sent.worked
+        return computed >= _UNHEARD and self._target.reached() == self._sent.reached
 
 
 def takes(process: int) -> int:
