@@ -54,7 +54,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def told(folder: Path, *words: str) -> Any:
-    done = eitherway(folder, "explain", *words, "--json", "why.json")
+    done = eitherway(folder, "explain", *words, "--seconds", "600", "--json", "why.json")
     assert done.returncode == 1, done.stderr
     (finding,) = json.loads((folder / "why.json").read_text())["findings"]
     return finding
@@ -95,7 +95,8 @@ def test_what_was_explained_is_kept_and_explained_again_alike(checked: Path) -> 
 
 
 def test_the_page_shows_both_orders(checked: Path) -> None:
-    assert eitherway(checked, "explain", "--report", "html=why.html").returncode == 1
+    words = ("explain", "--seconds", "600", "--report", "html=why.html")
+    assert eitherway(checked, *words).returncode == 1
     page = (checked / "why.html").read_text(encoding="utf-8")
     assert "killed by SIGABRT" in page
     assert "bothOrders" in page
@@ -103,7 +104,7 @@ def test_the_page_shows_both_orders(checked: Path) -> None:
 
 def test_check_explains_what_fails(checked: Path, tmp_path: Path) -> None:
     (tmp_path / "app").symlink_to(checked / "app")
-    words = ("check", "--schedules", "60", "--json", "told.json")
+    words = ("check", "--schedules", "60", "--seconds", "600", "--json", "told.json")
     assert eitherway(tmp_path, *words, "--", "./app").returncode == 1
     (finding,) = json.loads((tmp_path / "told.json").read_text())["findings"]
     assert finding["class"] == "spec-violated"

@@ -91,7 +91,7 @@ def test_check_judges_unless_it_is_not_to(tmp_path: Path, asked: tuple[str, ...]
     harmless = SOURCE.replace("*made == 42 ? unused : NULL", "unused")
     (tmp_path / "app.c").write_text(harmless, encoding="utf-8")
     eitherway(tmp_path, "cc", "-g", "app.c", "-o", "app")
-    words = ("check", "--schedules", "40", "--json", "told.json")
+    words = ("check", "--schedules", "40", "--seconds", "600", "--json", "told.json")
     assert eitherway(tmp_path, *words, "--no-judge", "--", "./app").returncode == 1
     judged = eitherway(tmp_path, *words, *asked, "--", "./app")
     assert judged.returncode == 0, judged.stdout + judged.stderr

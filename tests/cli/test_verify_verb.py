@@ -39,8 +39,8 @@ def build(folder: Path, source: str) -> None:
 def found(tmp_path: Path) -> str:
     """The id of a deadlock that `check` has kept."""
     build(tmp_path, SOURCE)
-    words = ("check", "--schedules", "60", "--json", "told.json", "--", "./app")
-    assert eitherway(tmp_path, *words).returncode == 1
+    words = ("check", "--schedules", "60", "--seconds", "600", "--json", "told.json")
+    assert eitherway(tmp_path, *words, "--", "./app").returncode == 1
     (finding,) = json.loads((tmp_path / "told.json").read_text())["findings"]
     assert finding["kind"] == "deadlock"
     return str(finding["id"])

@@ -9,7 +9,7 @@ from eitherway.engine.local import Workers
 
 
 def test_each_task_has_a_tool_for_itself() -> None:
-    meeting = Barrier(2, timeout=20)
+    meeting = Barrier(2, timeout=300)
 
     def task(tool: str) -> str:
         meeting.wait()  # both are under way
@@ -26,7 +26,7 @@ def test_each_task_has_a_tool_for_itself() -> None:
 def test_a_tool_is_free_again_after_a_task_that_failed() -> None:
     with Workers(["only"]) as workers:
         failed = workers.submit(lambda tool: tool.missing)  # type: ignore[attr-defined]
-        assert workers.submit(str.upper).result(timeout=20) == "ONLY"
+        assert workers.submit(str.upper).result(timeout=300) == "ONLY"
         assert isinstance(failed.exception(), AttributeError)
 
 

@@ -22,7 +22,7 @@ from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.run import Ran
 
 MIB = 1 << 20
-PLAN = Plan(timeout=5, stopping=0.5, memory=256 * MIB)
+PLAN = Plan(timeout=60, stopping=0.5, memory=256 * MIB)
 
 
 def recorded(made: Bench) -> tuple[Finding, Ran]:
@@ -160,7 +160,7 @@ def test_a_killed_judge_leaves_nothing_but_what_it_has_to_do_still(
     process.send_signal(number)
     os.write(go, b"on\n" * 100)  # for all that wait, or begin to
     process.wait()
-    assert await_end(below, 30) == set()
+    assert await_end(below, 300) == set()
     assert marked(mark) == set()
     os.close(began)
     os.close(go)

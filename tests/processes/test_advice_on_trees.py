@@ -29,7 +29,7 @@ default all
 
 def loud(work: Path, *command: str) -> list[Finding]:
     with TreeSearch(launch(work, *command), Store(work / "store"), jobs=2) as search:
-        found = search.check(120.0, lambda _: None).findings.values()
+        found = search.check(600.0, lambda _: None).findings.values()
     return [finding for finding in found if finding.klass in LOUD]
 
 
@@ -150,7 +150,7 @@ def test_bugs_of_racepro(name: str) -> None:
     (bug,) = (bug for bug in racepro.bugs() if bug.name == name)
     if missing := racepro.missing(bug):
         pytest.skip(f"there is no {missing[0]}")
-    found = racepro.checked(bug, seconds=120.0)
+    found = racepro.checked(bug, seconds=600.0)
     shown = [finding for finding in found.findings.values() if finding.klass in LOUD]
     assert shown
     assert found.tried == found.races

@@ -109,7 +109,7 @@ def test_what_ends_otherwise_when_it_is_run_again_is_not_decided(
     monkeypatch.setattr(Branches, "recorded", otherwise)
     started = launch(work, "sh", "-c", LOST_UPDATE)
     with TreeSearch(started, Store(work / "store")) as search:
-        (finding,) = search.check(120.0, lambda _: None).findings.values()
+        (finding,) = search.check(600.0, lambda _: None).findings.values()
     assert finding.klass is Class.INCONCLUSIVE
     assert "ended otherwise when it was run again" in finding.reason
 

@@ -114,7 +114,7 @@ def test_a_killed_recorder_leaves_what_it_had_and_nobody(work: Path, victim: str
     (hit,) = [p for p, name in names.items() if victim.startswith(name)]
     with held(started):
         os.kill(hit, signal.SIGKILL)
-        _, said = running.communicate(timeout=30)
+        _, said = running.communicate(timeout=300)
         assert (running.returncode, b"killed" in said or b"loader" in said) == (69, True), said
         assert all_end(ends)
         assert not users_of(inside)

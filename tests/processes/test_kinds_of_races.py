@@ -30,7 +30,7 @@ def program() -> Iterator[str]:
 
 def checked(work: Path, *command: str) -> Checked:
     with TreeSearch(launch(work, *command), Store(work / "store"), jobs=2) as search:
-        return search.check(120.0, lambda _: None)
+        return search.check(600.0, lambda _: None)
 
 
 def followed(box: Sandbox, work: Path, log: Log, *command: str) -> Log:

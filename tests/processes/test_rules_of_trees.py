@@ -26,7 +26,7 @@ def checked(work: Path, script: str, rules: Rules | None = None) -> Checked:
     with TreeSearch(
         launch(work, "sh", "-c", script), Store(work / "store"), jobs=2, rules=rules
     ) as search:
-        return search.check(120.0, lambda _: None)
+        return search.check(600.0, lambda _: None)
 
 
 @pytest.mark.usefixtures("box")

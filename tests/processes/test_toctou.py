@@ -23,7 +23,7 @@ def program() -> Iterator[str]:
 
 def checked(work: Path, script: str) -> Checked:
     with TreeSearch(launch(work, "sh", "-c", script), Store(work / "store"), jobs=2) as search:
-        return search.check(120.0, lambda _: None)
+        return search.check(600.0, lambda _: None)
 
 
 def loud(found: Checked) -> list[Finding]:

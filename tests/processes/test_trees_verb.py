@@ -18,7 +18,7 @@ from eitherway.sandbox.processes import children
 def test_check_names_the_file_and_both_ends(work: Path) -> None:
     (work / "two.sh").write_text(LOST_UPDATE, encoding="ascii")
     done = eitherway(
-        work, "check", "--seconds", "120", "--json", "found.json", "--", "sh", "two.sh"
+        work, "check", "--seconds", "600", "--json", "found.json", "--", "sh", "two.sh"
     )
     assert done.returncode == 1, done.stderr
     assert "the processes of sh" in done.stderr
@@ -37,11 +37,12 @@ def test_what_make_lacks_is_told_as_a_line_that_mends_it(work: Path) -> None:
     makefile = work / "Makefile"
     rules = "all: d/a d/b\nd/a: d\n\techo a > d/a\nd:\n\tmkdir d\nd/b:\n\techo b > d/b\n"
     makefile.write_text(rules, encoding="ascii")
-    done = eitherway(work, "check", "--seconds", "120", "--", "make", "-j2")
+    done = eitherway(work, "check", "--seconds", "600", "--", "make", "-j2")
     assert done.returncode == 1, done.stderr
     assert "This line in Makefile puts them in order: d/b: | d\n" in done.stdout
     makefile.write_text(f"{rules}d/b: | d\n", encoding="ascii")
-    mended = eitherway(work, "check", "--fail-on", "spec-violated", "--", "make", "-j2")
+    words = ("check", "--seconds", "600", "--fail-on", "spec-violated")
+    mended = eitherway(work, *words, "--", "make", "-j2")
     assert mended.returncode == 0, mended.stdout
 
 
@@ -108,7 +109,7 @@ def test_a_replay_that_writes_something_else_is_not_the_same(work: Path) -> None
 @pytest.mark.parametrize("source", ["head -c 8 /dev/urandom", "cat /proc/sys/kernel/random/uuid"])
 def test_random_bytes_are_the_same_in_all_branches(work: Path, source: str) -> None:
     script = f"(echo a > x) & cat x > y 2> /dev/null; wait; rm -f x y; {source} > z"
-    done = eitherway(work, "check", "--seconds", "120", "--", "sh", "-c", script)
+    done = eitherway(work, "check", "--seconds", "600", "--", "sh", "-c", script)
     assert (done.returncode, "0 findings" in done.stdout) == (0, True), done.stdout
 
 
@@ -120,7 +121,7 @@ def test_a_copied_recording_is_not_followed(work: Path) -> None:
 
 
 def test_what_is_not_there_yet_says_so(work: Path) -> None:
-    done = eitherway(work, "check", "--seconds", "120", "--", "sh", "-c", LOST_UPDATE)
+    done = eitherway(work, "check", "--seconds", "600", "--", "sh", "-c", LOST_UPDATE)
     assert done.returncode == 1
     for words in (["replay", "--gdb"], ["replay", "--times", "2"]):
         refused = eitherway(work, *words)
@@ -129,7 +130,7 @@ def test_what_is_not_there_yet_says_so(work: Path) -> None:
 
 
 def test_a_kept_finding_is_judged_and_explained_again(work: Path) -> None:
-    first = eitherway(work, "check", "--seconds", "120", "--", "sh", "-c", LOST_UPDATE)
+    first = eitherway(work, "check", "--seconds", "600", "--", "sh", "-c", LOST_UPDATE)
     assert first.returncode == 1
     for verb in ("judge", "explain"):
         words = [verb, "EW-", "--json", f"{verb}.json"]
@@ -182,7 +183,7 @@ def test_what_a_killed_tracer_left_can_be_read_when_asked(work: Path) -> None:
     for helper in children(running.pid):  # with the first the sandbox ends, and all that is in it
         with suppress(ProcessLookupError):
             os.kill(helper, signal.SIGKILL)
-    _, errors = running.communicate(timeout=30)
+    _, errors = running.communicate(timeout=300)
     assert (running.returncode, b"killed" in errors) == (69, True)
     (name,) = os.listdir(work / ".eitherway" / "recordings")
     assert eitherway(work, "races", name).returncode == 65

@@ -37,7 +37,7 @@ from eitherway.worlds.threads.named import trace_of
 from eitherway.worlds.threads.trace_hash import trace_hash
 
 CORPUS = Path(__file__).with_name("corpus")
-PATIENCE = 20  # seconds for one recording of a few KB; only a hang takes that long
+PATIENCE = 300  # seconds for one recording of a few KB; only a hang takes that long
 EXTREMES = (0, 1, 2, 7, 8, 255, 256, 2**16 - 1, 2**20, 2**20 + 1, 2**31, 2**32 - 2, 2**32 - 1)
 ODDITIES: tuple[Any, ...] = (
     None, True, -1, 0, 1, 2**63, 2**70, 1.5, 1e400, "", "x", "../x", "\ud800", "trace.blocks",
