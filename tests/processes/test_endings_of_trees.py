@@ -111,7 +111,7 @@ def test_what_ends_otherwise_when_it_is_run_again_is_not_decided(
     with TreeSearch(started, Store(work / "store")) as search:
         (finding,) = search.check(600.0, lambda _: None).findings.values()
     assert finding.klass is Class.INCONCLUSIVE
-    assert "ended otherwise when it was run again" in finding.reason
+    assert "did something else when it was run again" in finding.reason
 
 
 def test_a_tree_that_makes_calls_for_ever_is_ended(box: Sandbox, work: Path) -> None:

@@ -33,7 +33,7 @@ from eitherway.worlds.threads.launch import Launch
 
 CONTINUATIONS = 2
 REFUTE = 6  # more continuations, where only some show a difference
-_NOT_AGAIN = "the same branch ended otherwise when it was run again"
+_NOT_AGAIN = "the same branch did something else when it was run again"
 INSTANCES = 4  # of one race that are tried
 LOUD = (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS)
 QUIET = (Class.K_WITNESS_HARMLESS, Class.SINGLE_ORDERING)
@@ -155,8 +155,7 @@ class TreeJudge(Closing):
             arm: self._kept(Spec(anchors, arm, trial.continuation))
             for arm in (Arm.FLIP, Arm.CONTROL)
         }
-        seen = {Arm.FLIP: trial.flip, Arm.CONTROL: trial.control}
-        if any(_ended(outcome) != _ended(seen[arm]) for arm, (_, outcome) in again.items()):
+        if not is_shown_again(trial, again[Arm.FLIP][1], again[Arm.CONTROL][1]):
             return _unsure(finding)
         kept = {arm: path for arm, (path, _) in again.items()}
         swapped = trial.control.fails and not trial.flip.fails
@@ -193,8 +192,33 @@ class TreeJudge(Closing):
         self._branches.close()
 
 
-def _ended(outcome: Outcome) -> tuple[Ending, int]:
-    return outcome.ending, outcome.code
+def is_shown_again(trial: Trial, flip: Outcome, control: Outcome) -> bool:
+    """Whether both arms of a trial, run again, end as they did and differ in something as then.
+
+    What differs by itself in every run, as times and their lengths do, is another each time.
+    """
+    pairs = ((trial.flip, flip), (trial.control, control))
+    if any(_ended(seen) != _ended(again) for seen, again in pairs):
+        return False
+    if _ended(flip) != _ended(control):
+        return True
+    before, now = _differing(trial.flip, trial.control), _differing(flip, control)
+    return any(name in now and now[name] == values for name, values in before.items())
+
+
+def _ended(outcome: Outcome) -> tuple[Ending, int, bool, tuple[str, ...]]:
+    return outcome.ending, outcome.code, bool(outcome.complaints), outcome.errors
+
+
+def _differing(flip: Outcome, control: Outcome) -> dict[str, tuple[object, object]]:
+    """What of it the two do not have alike: what each wrote and left, and lines of one alone."""
+    names = {*flip.output, *control.output}
+    outputs = {name: (flip.output.get(name), control.output.get(name)) for name in names}
+    lines = {
+        line: (line in flip.said, line in control.said) for line in {*flip.said, *control.said}
+    }
+    both: dict[str, tuple[object, object]] = {**outputs, **lines}
+    return {name: values for name, values in both.items() if values[0] != values[1]}
 
 
 def _unsure(finding: Finding) -> Finding:

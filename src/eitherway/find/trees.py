@@ -23,6 +23,7 @@ from typing import NamedTuple
 from eitherway.closing import Closing
 from eitherway.detect import detect_all
 from eitherway.errors import Unavailable
+from eitherway.find.tree_causes import by_cause, shares_with
 from eitherway.find.tree_judge import CONTINUATIONS, LOUD, QUIET, TreeJudge, Tried
 from eitherway.find.tree_races import Candidate, Candidates, candidates_of
 from eitherway.find.tree_rules import Rules
@@ -190,6 +191,7 @@ class TreeSearch(Closing):
             self._try_all(trace, recorded, checked, pace, threes=threes)
         except KeyboardInterrupt:
             checked.interrupted = True
+        checked.findings = {each.id: each for each in by_cause(checked.findings.values())}
         return checked
 
     def _checked(self, path: Path, trace: Traced) -> Checked:
@@ -420,14 +422,15 @@ def _add(checked: Checked, finding: Finding) -> None:
 
 def _sum_up(checked: Checked, judge: TreeJudge, results: list[Tried]) -> None:
     """What is not decided is told, unless it is about something that a finding names already."""
-    named = {_about(finding) for finding in checked.findings.values()}
+    told = list(checked.findings.values())
+    named = {_about(finding) for finding in told}
     for tried in results:
         if tried.klass in QUIET:
             checked.quiet += 1
             checked.diverged += tried.klass is Class.SINGLE_ORDERING
         elif tried.klass is Class.INCONCLUSIVE:
             finding = judge.told(tried)
-            if _about(finding) in named:
+            if _about(finding) in named or any(shares_with(finding, other) for other in told):
                 checked.covered += 1
             else:
                 _add(checked, finding)

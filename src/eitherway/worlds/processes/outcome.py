@@ -16,6 +16,7 @@ from eitherway.worlds.processes.call_table import CALLS
 from eitherway.worlds.processes.circles import goes_round
 from eitherway.worlds.processes.errors import error_lines, is_log, lines_of
 from eitherway.worlds.processes.log import CallFlag, DataKind, Log
+from eitherway.worlds.processes.moments import Moments
 from eitherway.worlds.processes.run import Ran
 from eitherway.worlds.processes.serving import serves
 from eitherway.worlds.processes.tree import Tree, short
@@ -40,14 +41,16 @@ def outcome_of(ran: Ran, box: Sandbox, kept: Kept = bytes) -> Outcome:
     log, tree = ran.log, Tree(ran.log)
     ending, code = _ending(log)
     written, files = _by_writer(log, tree, kept), files_of(box)
+    same = Moments(log).masked
+    output = {**_written(written), **files}
     return Outcome(
         ending=ending,
         code=code,
-        output={**_written(written), **files},
+        output={name: same(content) for name, content in output.items()},
         steps=len(log.calls),
         complaints=tuple(sorted(set(_crashes(tree)))),
-        errors=tuple(sorted({*_said(written, error_lines), *_logged(files)})),
-        said=tuple(sorted({*_said(written, lines_of), *_logged(files)})),
+        errors=tuple(sorted(set(map(same, (*_said(written, error_lines), *_logged(files)))))),
+        said=tuple(sorted(set(map(same, (*_said(written, lines_of), *_logged(files)))))),
         forced=Forced(log.ending.forced),
     )
 
