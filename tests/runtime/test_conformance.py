@@ -32,7 +32,7 @@ FEW = (
     *("stdio_locks.c", "timers_posix.c", "../shapes/busy_flags.c", "../shapes/dining.c"),
 )
 OTHERS = ("depth-first", "pct", "pos", "surw")  # beside those that all programs run under
-GIVE_UP = 60  # seconds: a program that hangs has failed; none of them needs one
+GIVE_UP = 300  # seconds: a program that hangs has failed; none of them needs one
 PLAN = Plan(timeout=GIVE_UP)
 
 

@@ -43,10 +43,13 @@ def box() -> Iterator[Sandbox]:
         yield made
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@pytest.fixture
+def free_port() -> Iterator[int]:
+    """It is held here: only a server that permits others to bind it can have it too."""
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", 0))
+        yield int(held.getsockname()[1])
 
 
 def asks(port: int, *words: str) -> tuple[str, ...]:
@@ -65,10 +68,11 @@ def test_a_server_is_driven_and_replays_without_its_driver(
     boxed: bool,
     program: Program,
     tmp_path: Path,
+    free_port: int,
     request: pytest.FixtureRequest,
 ) -> None:
     mark = tmp_path / "ready"
-    port = 7 if boxed else free_port()  # in the sandbox nobody else has one
+    port = 7 if boxed else free_port  # in the sandbox nobody else has one
     launch = Launch.here([program("echoes"), str(port), str(mark)])
     when = condition.replace("PORT", str(port)).replace("FILE", str(mark))
     driver = Driver(asks(port, "one", "two"), ready.parse(when))
@@ -182,10 +186,10 @@ def test_a_driver_that_never_ends_is_ended_with_the_run(program: Program, box: S
     assert (ran.course.ended, ran.course.driven) == (Ended.TIMEOUT, None)
 
 
-def test_a_driver_that_cannot_be_started_leaves_no_server(program: Program) -> None:
+def test_a_driver_that_cannot_be_started_leaves_no_server(program: Program, free_port: int) -> None:
     plan = Plan(driver=Driver(("/nowhere/driver",)))
     with pytest.raises(UsageError, match="/nowhere/driver cannot be started"):
-        run(Launch.here([program("echoes"), str(free_port())]), plan=plan)
+        run(Launch.here([program("echoes"), str(free_port)]), plan=plan)
 
 
 def test_when_the_driver_is_done_time_does_not_really_pass(program: Program, box: Sandbox) -> None:
