@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -186,14 +187,19 @@ uint32_t *entry_remembered(uint32_t number) {
     return &found_in[number];
 }
 
+static struct entry_found found_by(const struct stat *status) {
+    uint32_t object = object_of(status);
+    mode_set(object, status->st_mode | (status->st_dev == proc ? CHANGES_BY_ITSELF : 0));
+    return (struct entry_found){object, status->st_mode};
+}
+
 // As it is by now, a moment later.
 static bool look_now(const struct entry_asked *asked, struct entry_found *found) {
     struct stat status;
     looked++;
     if (fstatat(asked->base, asked->way, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
-    *found = (struct entry_found){object_of(&status), status.st_mode};
-    mode_set(found->object, status.st_mode | (status.st_dev == proc ? CHANGES_BY_ITSELF : 0));
+    *found = found_by(&status);
     return true;
 }
 
@@ -248,6 +254,15 @@ static bool is_made_by_call(const struct entry_asked *asked) {
     return asked->last && record->created && how_opened() & (O_EXCL | O_NOFOLLOW);
 }
 
+// The call itself says what it has found, and followed no link to it: see take_status.
+static bool is_told_by_call(const struct entry_asked *asked, struct entry_found *found) {
+    if (!asked->last || record->number != SYS_newfstatat || !record->given.device)
+        return false;
+    struct stat status = status_of(&record->given);
+    *found = found_by(&status);
+    return true;
+}
+
 // What calls have told of an entry holds; what nobody has told of is looked at.
 bool entry_find(const struct entry_asked *asked, struct entry_found *found) {
     if (strcmp(asked->name, ".") == 0 || strcmp(asked->name, "..") == 0)
@@ -263,7 +278,8 @@ bool entry_find(const struct entry_asked *asked, struct entry_found *found) {
             go_through(*known, asked->directory);
         return *known;
     }
-    bool there = !is_made_by_call(asked) && look_now(asked, found);
+    bool there =
+        is_told_by_call(asked, found) || (!is_made_by_call(asked) && look_now(asked, found));
     if (there && was_there && !S_ISDIR(found->mode) && !S_ISLNK(found->mode))
         there = false; // it has another's place
     if (!there && was_there) {
@@ -327,6 +343,7 @@ void entries_ask_about(const struct seen *seen) {
 }
 
 void entries_begin(void) {
+    walks_begin();
     char here[PATH_MAX];
     struct stat status;
     root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);

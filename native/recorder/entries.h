@@ -38,8 +38,9 @@ bool makes_directory(uint64_t number); // a call of this number, if it works
 
 // ---- walks.c: the lookups of a call that was made before
 
-uint32_t path_count(const struct call_shape *shape);                        // that it takes
-uint32_t walk_number(const struct thread *thread, const struct seen *seen); // 0: not kept
+void walks_begin(void);
+uint32_t path_count(uint32_t number);          // that a call of this number takes
+uint32_t walk_number(const struct seen *seen); // 0: not kept
 // Fills them in, when every entry still leads to what it led to.
 bool walk_again(struct thread *thread, uint32_t number, const struct seen *seen);
 void walk_keep(const struct thread *thread, uint32_t number);

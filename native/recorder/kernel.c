@@ -12,7 +12,7 @@
 #include "recorder.h"
 
 enum { HEAD = 8, LINE = 64, AHEAD = 512 };
-enum { PART = 1 << 20, PARTS = SEEN_RING / PART }; // a record is in one, or in two
+enum { PART = 1 << 18, PARTS = SEEN_RING / PART }; // a record is in one, or in two
 #define BUSY (1u << 31)
 #define DISCARDED (1u << 30)
 
@@ -78,19 +78,26 @@ static void ask_for(unsigned long at) {
         __builtin_prefetch(part + at % PART);
 }
 
+static void copy(void *to, unsigned long at, size_t size) {
+    size_t first = PART - at % PART;
+    first = first < size ? first : size;
+    memcpy(to, place(at), first);
+    if (first < size)
+        memcpy((char *)to + first, place(at + first), size - first);
+}
+
 // A record may end early, or where its texts end.
 static void take_one(kernel_taker take, unsigned long at, size_t size) {
-    static struct seen seen;
-    enum { SHORT = offsetof(struct seen, second), FULL = offsetof(struct seen, text) };
-    size_t first = PART - at % PART;
-    size = size < sizeof seen ? size : sizeof seen;
-    first = first < size ? first : size;
-    memcpy(&seen, place(at), first);
-    if (first < size)
-        memcpy((char *)&seen + first, place(at + first), size - first);
-    if (size <= SHORT)
-        memset((char *)&seen + SHORT, 0, FULL - SHORT);
-    take(&seen, at);
+    static struct seen brief, cut; // of the first there is nothing behind its front
+    if (size <= offsetof(struct seen, second)) {
+        copy(&brief, at, size);
+        take(&brief, at);
+    } else if (at % PART + size <= PART) {
+        take((const struct seen *)(const void *)place(at), at);
+    } else {
+        copy(&cut, at, size < sizeof cut ? size : sizeof cut);
+        take(&cut, at);
+    }
 }
 
 int kernel_take(kernel_taker take) {

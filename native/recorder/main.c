@@ -120,9 +120,9 @@ static uint64_t value_of(const struct thread *thread, const struct seen *seen) {
 static void log_one_call(const struct seen *seen) {
     static struct thread thread;
     const struct call_shape *shape = call_shape_of(seen->number);
-    uint32_t given = seen->number == SYS_chdir ? 0 : object_of_seen(&seen->given);
     if (!shape || !began || seen->entered < began)
         return; // before the command ran it was us
+    uint32_t given = shape->gives ? object_of_seen(&seen->given) : 0;
     thread.id = (pid_t)seen->thread;
     thread.process = (pid_t)seen->process;
     thread.shape = shape;
@@ -218,6 +218,17 @@ static int next_nap(int nap, int taken) {
     return 2 * nap < longest ? 2 * nap : (int)longest;
 }
 
+// A kill costs what lies in the ring, and this much.
+static void keep(int taken) {
+    enum { KEPT_EVERY = 1024 }; // records, or when none has come
+    static int since;
+    since += taken;
+    if (taken && since < KEPT_EVERY)
+        return;
+    log_keep();
+    since = 0;
+}
+
 // Nobody tells us that there are records, which would cost those who are looked at: we look.
 static int follow(int loader) {
     int status = 0, quiet = 0, nap = NAP;
@@ -229,6 +240,7 @@ static int follow(int loader) {
         if (ends[1].revents)
             die(EXIT_UNAVAILABLE, "BPF cannot be used any more: the loader of its programs ended");
         int taken = kernel_take(take);
+        keep(taken);
         quiet = taken > 0 ? 0 : quiet + nap;
         nap = next_nap(nap, taken);
         if (!ended && ends[0].revents && waitpid(first, &status, WNOHANG) == first) {

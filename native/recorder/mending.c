@@ -8,16 +8,16 @@
 
 #include "entries.h"
 
-static struct lookup *last_of(struct thread *thread, uint32_t path) {
+static struct ew_process_lookup *last_of(struct thread *thread, uint32_t path) {
     for (size_t i = thread->lookup_count; i > 0; i--) {
-        struct lookup *lookup = &thread->lookups[i - 1];
+        struct ew_process_lookup *lookup = &thread->lookups[i - 1];
         if (lookup->path == path && lookup->flags & LOOKUP_LAST)
             return lookup;
     }
     return NULL;
 }
 
-static uint32_t *remembered(const struct lookup *lookup) {
+static uint32_t *remembered(const struct ew_process_lookup *lookup) {
     return entry_remembered(entry_number(lookup->directory, lookup->name));
 }
 
@@ -49,13 +49,13 @@ static bool renames(uint64_t number) {
     return number == SYS_rename || number == SYS_renameat || number == SYS_renameat2;
 }
 
-static uint32_t was_there(const struct lookup *lookup) {
+static uint32_t was_there(const struct ew_process_lookup *lookup) {
     uint32_t object = *remembered(lookup);
     return object && object != NOT_KNOWN ? object : object_that_was(S_IFREG);
 }
 
 // By now the new entry leads to what the old one led to.
-static void mend_rename(struct lookup *from, struct lookup *to) {
+static void mend_rename(struct ew_process_lookup *from, struct ew_process_lookup *to) {
     bool not_known = *remembered(to) == NOT_KNOWN;
     if (!from->found)
         from->found = not_known && to->found ? to->found : was_there(from);
@@ -75,7 +75,7 @@ static void made_link(uint32_t *after, const struct seen *seen) {
 }
 
 // One entry that the call made, removed or found: as it was before, and what it is after.
-static void mend(struct lookup *last, const struct seen *seen, bool new_link) {
+static void mend(struct ew_process_lookup *last, const struct seen *seen, bool new_link) {
     bool worked = seen->result >= 0;
     uint32_t given = object_of_seen(&seen->given), *after = remembered(last);
     if (given)
@@ -111,7 +111,7 @@ static void mend(struct lookup *last, const struct seen *seen, bool new_link) {
 // Links that a path ended with, and that were followed: the call decides of what they led to.
 static void keep_links(const struct thread *thread) {
     for (size_t i = 0; i + 1 < thread->lookup_count; i++) {
-        const struct lookup *lookup = &thread->lookups[i], *next = lookup + 1;
+        const struct ew_process_lookup *lookup = &thread->lookups[i], *next = lookup + 1;
         if (lookup->flags & LOOKUP_LAST && next->path == lookup->path && lookup->found)
             *remembered(lookup) = lookup->found;
     }
@@ -124,7 +124,7 @@ static bool leads_to_directory(const struct seen *seen) {
 static void learn_ways(const struct thread *thread, const struct seen *seen) {
     char way[PATH_MAX];
     for (size_t i = 0; i < thread->lookup_count; i++) {
-        const struct lookup *lookup = &thread->lookups[i];
+        const struct ew_process_lookup *lookup = &thread->lookups[i];
         const char *start = lookup->flags & LOOKUP_IN_ROOT ? "" : way_of(lookup->directory);
         if (!start || !lookup->found || (lookup->flags & LOOKUP_LAST && !leads_to_directory(seen)))
             continue;
@@ -141,14 +141,14 @@ static void learn_ways(const struct thread *thread, const struct seen *seen) {
 
 // What it found holds: nothing is learned of it.
 static bool finds_the_same(const struct thread *thread, const struct seen *seen) {
-    const struct lookup *last = &thread->lookups[thread->lookup_count - 1];
+    const struct ew_process_lookup *last = &thread->lookups[thread->lookup_count - 1];
     bool looks =
         !makes(seen->number) && !removes(seen->number) && !seen->given.device && !seen->length[1];
     return looks && !last->found == (seen->result == -ENOENT);
 }
 
 static void mend_all(struct thread *thread, const struct seen *seen) {
-    struct lookup *first = last_of(thread, 0), *second = last_of(thread, 1);
+    struct ew_process_lookup *first = last_of(thread, 0), *second = last_of(thread, 1);
     if (renames(seen->number) && seen->result == 0 && first && second) {
         mend_rename(first, second);
         return;
@@ -164,15 +164,15 @@ static void mend_all(struct thread *thread, const struct seen *seen) {
 
 void entries_take(struct thread *thread, const struct seen *seen) {
     thread->lookup_count = 0;
-    if (!path_count(thread->shape))
+    if (!path_count(seen->number))
         return;
-    uint32_t number = walk_number(thread, seen);
+    uint32_t number = walk_number(seen);
     bool again = number && walk_again(thread, number, seen);
     if (!again) {
         entries_ask_about(seen);
         lookups_take(thread);
     }
-    struct lookup *last = leads_to_directory(seen) ? last_of(thread, 0) : NULL;
+    struct ew_process_lookup *last = leads_to_directory(seen) ? last_of(thread, 0) : NULL;
     if (last && seen->result >= 0 && seen->given.device)
         last->found = object_of_seen(&seen->given); // it may be gone, or elsewhere, by now
     if (!again || last)

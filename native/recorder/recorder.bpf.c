@@ -37,10 +37,12 @@ enum {
     FCNTL = 72,
     CHDIR = 80,
     WAITID = 247,
+    NEWFSTATAT = 262,
     OPENAT2 = 437
 };
-enum { ADDRESS = 128 }; // bytes of one that are kept
-enum { SENDER = 16 };   // where si_pid is in a siginfo of x86-64
+enum { NOFOLLOW = 0x100, HERE = -100 }; // AT_SYMLINK_NOFOLLOW, AT_FDCWD
+enum { ADDRESS = 128 };                 // bytes of one that are kept
+enum { SENDER = 16 };                   // where si_pid is in a siginfo of x86-64
 
 // ---- what is looked at of the kernel, by names that are found when this is loaded
 
@@ -351,9 +353,9 @@ INLINE void take_paths(struct seen *seen, const struct seen_shape *shape) {
 // Where one that is not from the root begins.
 INLINE void take_start(struct task_struct *task, struct seen *seen, u32 directory,
                        struct seen_inode *to) {
-    int at = directory == SEEN_NO_ARGUMENT ? -100 : (int)argument(seen, directory);
+    int at = directory == SEEN_NO_ARGUMENT ? HERE : (int)argument(seen, directory);
     to->device = 0;
-    if (at == -100)
+    if (at == HERE)
         inode_of(task->fs->pwd.dentry->d_inode, to);
     else
         inode_of_descriptor(task, at, to);
@@ -438,6 +440,22 @@ INLINE void finish(struct seen *seen, const struct seen_shape *shape) {
     seen->kind = 0;
 }
 
+// Who goes through a tree looks at each entry once, from its directory: what was found stands in
+// memory, and need not be looked at again.
+INLINE void take_status(struct seen *seen) {
+    struct {
+        u64 device, inode, links;
+        u32 mode;
+    } status;
+    if (!(seen->arguments[3] & NOFOLLOW) || (int)seen->arguments[0] == HERE || !seen->text[0] ||
+        !seen->length[0] || read_user(&status, sizeof status, (const void *)seen->arguments[2]))
+        return;
+    u32 minor = (status.device & 0xff) | (status.device >> 12 & 0xfff00);
+    seen->given.number = status.inode;
+    seen->given.device = (status.device >> 8 & 0xfff) << 20 | minor;
+    seen->given.mode = status.mode;
+}
+
 SECTION("raw_tp/sys_exit") int ends(u64 *context) {
     struct seen_place *place = place_of(context[0]);
     if (!place || place->seen.kind != SEEN_CALL)
@@ -468,6 +486,8 @@ SECTION("raw_tp/sys_exit") int ends(u64 *context) {
         inode_of_descriptor(task, seen->pair[0], &seen->given);
         inode_of_descriptor(task, seen->pair[1], &seen->file);
     }
+    if (number == NEWFSTATAT && result == 0)
+        take_status(seen);
     if (number == WAITID && result == 0 && seen->arguments[2])
         read_user(seen->pair, sizeof seen->pair[0], (const char *)seen->arguments[2] + SENDER);
     finish(seen, shape);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same call with the same path from the same directory goes the same way, as long as each entry
 // on it leads to what it led to, and no directory was moved: that is where "..", which is no entry
-// here, would lead elsewhere. What changes without a call is not kept.
+// here, would lead elsewhere. What changes without a call is not kept, and most ways are gone once:
+// one is kept when it is gone a second time.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ struct walked {
     size_t count;
     struct {
         uint32_t entry;
-        struct lookup lookup;
+        struct ew_process_lookup lookup;
     } parts[];
 };
 
@@ -29,25 +30,52 @@ struct walk_key {
     char text[2 * SEEN_PATH];
 };
 
-uint32_t path_count(const struct call_shape *shape) {
-    uint32_t count = 0;
-    for (int i = 0; i < ARGUMENTS; i++)
-        count += shape->takes[i] == TAKES_PATH || shape->takes[i] == TAKES_LINK ||
-                 shape->takes[i] == TAKES_NEW_PATH;
-    return count;
+// What a call takes, as far as its ways are concerned.
+struct sort {
+    unsigned char paths, flags; // how many; which arguments, a bit for each
+};
+
+static struct sort sort_of(const struct call_shape *shape) {
+    struct sort sort = {0};
+    for (int i = 0; i < ARGUMENTS; i++) {
+        unsigned takes = shape->takes[i];
+        sort.paths += takes == TAKES_PATH || takes == TAKES_LINK || takes == TAKES_NEW_PATH;
+        if (takes == TAKES_AT_FLAGS || takes == TAKES_OPEN_FLAGS)
+            sort.flags |= (unsigned char)(1 << i);
+    }
+    return sort;
 }
 
-uint32_t walk_number(const struct thread *thread, const struct seen *seen) {
+static struct sort sorts[CALL_NUMBERS];
+
+void walks_begin(void) {
+    for (uint32_t i = 0; i < CALL_NUMBERS; i++)
+        if (call_shape_of(i))
+            sorts[i] = sort_of(call_shape_of(i));
+}
+
+uint32_t path_count(uint32_t number) {
+    return sorts[number].paths;
+}
+
+// Small, and forgets: who was here and is not known any more is taken for new.
+static bool was_here(uint32_t hash) {
+    static uint32_t last[1 << 14];
+    uint32_t *at = &last[hash % (sizeof last / sizeof *last)];
+    bool was = *at == hash;
+    *at = hash;
+    return was;
+}
+
+uint32_t walk_number(const struct seen *seen) {
     struct walk_key key; // large: only what is needed is set
     memset(&key, 0, offsetof(struct walk_key, text));
     size_t length = 0;
-    if (!seen->length[0] || !path_count(thread->shape))
+    if (!seen->length[0])
         return 0;
     key.number = seen->number;
-    for (int i = 0; i < ARGUMENTS; i++)
-        if (thread->shape->takes[i] == TAKES_AT_FLAGS ||
-            thread->shape->takes[i] == TAKES_OPEN_FLAGS)
-            key.flags = key.flags * SPREAD + (uint32_t)seen->arguments[i];
+    for (unsigned left = sorts[seen->number].flags; left; left &= left - 1)
+        key.flags = key.flags * SPREAD + (uint32_t)seen->arguments[__builtin_ctz(left)];
     for (int i = 0; i < 2; i++) {
         const char *path = seen->text + length;
         if (!seen->length[i])
@@ -56,11 +84,13 @@ uint32_t walk_number(const struct thread *thread, const struct seen *seen) {
         key.lengths[i] = seen->length[i];
         length += seen->length[i];
     }
-    bool is_new;
     if (length > sizeof key.text)
         return 0;
     memcpy(key.text, seen->text, length);
-    return numbering_of(&walk_keys, &key, offsetof(struct walk_key, text) + length, &is_new);
+    length += offsetof(struct walk_key, text);
+    uint32_t hash = numbering_hash(&key, length);
+    bool is_new;
+    return was_here(hash) ? numbering_of_hash(&walk_keys, hash, &key, length, &is_new) : 0;
 }
 
 static bool walk_holds(const struct walked *walked, const struct seen *seen) {
@@ -85,7 +115,7 @@ bool walk_again(struct thread *thread, uint32_t number, const struct seen *seen)
 }
 
 // What was found is what will be found there next time: as the call has left it.
-static bool keep_part(const struct lookup *lookup, struct walked *to, size_t at) {
+static bool keep_part(const struct ew_process_lookup *lookup, struct walked *to, size_t at) {
     uint32_t entry = entry_number(lookup->directory, lookup->name);
     uint32_t found = *entry_remembered(entry);
     bool other_link = found != lookup->found && S_ISLNK(mode_of(found));
@@ -99,10 +129,10 @@ static bool keep_part(const struct lookup *lookup, struct walked *to, size_t at)
 
 // Each of its paths was walked to its end, or to a part that was not there.
 static bool is_whole(const struct thread *thread, bool *broken) {
-    uint32_t ends = 0, paths = path_count(thread->shape);
+    uint32_t ends = 0, paths = path_count(thread->call.number);
     *broken = false;
     for (size_t i = 0; i < thread->lookup_count; i++) {
-        const struct lookup *lookup = &thread->lookups[i];
+        const struct ew_process_lookup *lookup = &thread->lookups[i];
         bool last = lookup->flags & LOOKUP_LAST;
         *broken = *broken || (!last && !lookup->found);
         if (last || !lookup->found)

@@ -83,6 +83,11 @@ int ew_stream_rows(struct ew_stream *stream, uint32_t type, const void *rows, si
         return -EINVAL;
     if (!count || switch_to(stream, type))
         return stream->error;
+    if (count <= EW_MAX_PAYLOAD && count * size <= stream->capacity - stream->used) {
+        put(stream, row, count * size);
+        stream->records += (uint32_t)count;
+        return 0;
+    }
     while (count) {
         size_t room = (stream->capacity - stream->used) / size;
         size_t part = room < count ? room : count;

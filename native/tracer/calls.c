@@ -16,6 +16,7 @@
 #include "numbering.h"
 #include "tracer.h"
 
+enum { KEPT_EVERY = 256 }; // calls: what a kill can cost
 enum { DATA_MAX = 1 << 16, PARTS_MAX = 64 };
 
 static uint32_t standard_output, standard_error; // objects, where they lead outside
@@ -305,8 +306,11 @@ static void take_output(struct thread *thread, int64_t result) {
 }
 
 static void write_down(struct thread *thread) {
+    static uint32_t since;
     thread->call.left = tick();
     log_call(thread);
+    if (++since % KEPT_EVERY == 0)
+        log_keep();
     thread->index++;
     thread->turn = NULL;
 }

@@ -12,7 +12,6 @@
 #include "tracer.h"
 
 enum { BUFFER = 1 << 16, LARGE_BUFFER = 1 << 20 };
-enum { KEPT_EVERY = 256 };                      // calls: what a kill can cost
 enum { INPUT_FACTS = 256, INPUT_ENDING = 257 }; // worlds/processes/recorded.py has them too
 
 enum stream { CALLS, OBJECTS, LOOKUPS, TEXTS, EVENTS, DATA, INPUT, STREAMS };
@@ -121,15 +120,17 @@ void log_data(uint32_t kind, const void *data, size_t length) {
 }
 
 void log_call(struct thread *thread) {
-    for (size_t i = 0; i < thread->lookup_count; i++) {
-        const struct lookup *found = &thread->lookups[i];
-        struct ew_process_lookup row = {calls,        found->directory, found->name,
-                                        found->found, found->path,      found->flags};
-        must(ew_stream_rows(&streams[LOOKUPS], EW_BLOCK_PROCESS_LOOKUPS, &row, 1));
-    }
+    size_t count = thread->lookup_count;
+    for (size_t i = 0; i < count; i++)
+        thread->lookups[i].call = calls;
+    if (count)
+        must(ew_stream_rows(&streams[LOOKUPS], EW_BLOCK_PROCESS_LOOKUPS, thread->lookups, count));
     must(ew_stream_rows(&streams[CALLS], EW_BLOCK_PROCESS_CALLS, &thread->call, 1));
-    if (++calls % KEPT_EVERY == 0)
-        must(ew_stream_flush(&streams[CALLS]));
+    calls++;
+}
+
+void log_keep(void) {
+    must(ew_stream_flush(&streams[CALLS]));
 }
 
 void log_finish(void) {

@@ -33,9 +33,12 @@ static void note(struct walk *walk, const char *name, size_t length, uint32_t fo
     struct thread *thread = walk->thread;
     if (thread->lookup_count == LOOKUPS_MAX)
         return;
-    thread->lookups[thread->lookup_count++] =
-        (struct lookup){walk->directory, text_number(name, length), found, walk->path,
-                        (last ? LOOKUP_LAST : 0) | (walk->in_root ? LOOKUP_IN_ROOT : 0)};
+    thread->lookups[thread->lookup_count++] = (struct ew_process_lookup){
+        .directory = walk->directory,
+        .name = text_number(name, length),
+        .found = found,
+        .path = walk->path,
+        .flags = (last ? LOOKUP_LAST : 0) | (walk->in_root ? LOOKUP_IN_ROOT : 0)};
 }
 
 static void cut_gone(struct walk *walk, size_t length) {

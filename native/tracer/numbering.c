@@ -27,7 +27,7 @@ uint64_t hash_of(const void *data, size_t length) {
 }
 
 // Eight bytes at a time. What it gives is seen nowhere outside.
-static uint32_t spread(const void *data, size_t length) {
+uint32_t numbering_hash(const void *data, size_t length) {
     const unsigned char *byte = data;
     uint64_t hash = length, word;
     for (; length >= sizeof word; byte += sizeof word, length -= sizeof word) {
@@ -99,9 +99,13 @@ static void grow(struct numbering *numbering) {
 }
 
 uint32_t numbering_of(struct numbering *numbering, const void *key, size_t length, bool *is_new) {
+    return numbering_of_hash(numbering, numbering_hash(key, length), key, length, is_new);
+}
+
+uint32_t numbering_of_hash(struct numbering *numbering, uint32_t hash, const void *key,
+                           size_t length, bool *is_new) {
     if (2 * numbering->count >= numbering->room)
         grow(numbering);
-    uint32_t hash = spread(key, length);
     struct numbering_slot *slot = slot_of(numbering, hash, key, length);
     *is_new = !slot->number;
     if (*is_new) {

@@ -18,6 +18,9 @@ struct numbering {
 
 // Keys are copied. Ends this process when there is no memory.
 uint32_t numbering_of(struct numbering *numbering, const void *key, size_t length, bool *is_new);
+uint32_t numbering_hash(const void *key, size_t length); // good within this process
+uint32_t numbering_of_hash(struct numbering *numbering, uint32_t hash, const void *key,
+                           size_t length, bool *is_new);
 // The key of a number, with a NUL behind it; it stays where it is.
 const void *numbering_key(const struct numbering *numbering, uint32_t number);
 size_t numbering_length(const struct numbering *numbering, uint32_t number); // of that key

@@ -31,12 +31,6 @@ enum where {
     IN_CALL, // let through, not over yet
 };
 
-struct lookup {
-    uint32_t directory, name, found; // object, text, object
-    uint32_t path;                   // of the call's paths
-    uint32_t flags;
-};
-
 enum lookup_flag { LOOKUP_LAST = 1, LOOKUP_IN_ROOT = 2 };
 enum { LOOKUPS_MAX = 96, ANCHORS_MAX = 3 };
 
@@ -75,7 +69,7 @@ struct thread {
     uint32_t name; // hash of the last part of its first path and of how it is opened, or 0
     uint32_t like[ANCHORS_MAX]; // calls that it made like each anchor of the plan
     size_t lookup_count;
-    struct lookup lookups[LOOKUPS_MAX];
+    struct ew_process_lookup lookups[LOOKUPS_MAX]; // of which call is said when it is written
 };
 
 // When a run is ended that does not end by itself.
@@ -214,6 +208,7 @@ void log_begin(const struct options *options);
 void log_object(const struct ew_process_object *row);
 void log_text(const char *text, size_t length);
 void log_call(struct thread *thread);
+void log_keep(void); // what was told so far is there, also when this process is killed
 void log_event(const struct ew_process_event *event);
 // Of the call that is written down next; nothing where data are redacted.
 void log_data(uint32_t kind, const void *data, size_t length);

@@ -52,6 +52,8 @@ SCRIPTS = {
     "ls l/; ls m/; rm x",
     "made by the call": "set -C; echo 1 > f; cat f; echo 2 > f; set +C; ln -s t l; echo 3 > l; "
     "cat t l; rm t; cat l; set -C; echo 4 > l; cat l",
+    "walked trees": "mkdir -p a/b; echo 1 > a/b/f; ln -s f a/b/l; tar cf t a; cat a/b/l; "
+    "rm a/b/f; mkdir a/b/f; tar cf t a; cat a/b/f/x; rm -r a; mkdir a; tar cf t a",
     "proc": "cat /proc/self/comm; ls /proc/$$/fd > /dev/null",
 }
 
@@ -174,6 +176,31 @@ def test_what_ended_before_a_call_began_did_not_overlap_it(
         own = own[own["index"].argsort()]
         assert (own["entered"] < own["left"]).all()
         assert (own["left"][:-1] < own["entered"][1:]).all()
+
+
+def test_what_is_found_in_a_directory_is_what_is_opened_there(
+    box: Sandbox, work: Path, watching: Watching
+) -> None:
+    """Also of files that are gone when the records are read: what was found stands in memory."""
+    (work / "a").mkdir()
+    for number in range(50):
+        (work / "a" / f"f{number}").write_text("x", encoding="ascii")
+    with folder(os.geteuid()) as into:
+        into.chmod(0o700)
+        command = launch(work, "tar", "cf", "t", "--remove-files", "a")
+        seen = run(command, box, into, seed=None, watching=watching)
+    found: dict[str, set[int]] = {}
+    opened: dict[str, set[int]] = {}
+    for call in calls(seen.log):
+        last = call.found[-1] if call.found else None
+        if last is None or not last.name.startswith("f") or call.result < 0:
+            continue
+        if call.name == "newfstatat":
+            found.setdefault(last.name, set()).add(last.object)
+        elif call.name == "openat":
+            opened.setdefault(last.name, set()).add(call.second)
+    assert len(found) == 50
+    assert found == {name: opened[name] for name in found}
 
 
 def test_setuid_programs_and_tracers_are_left_alone(
