@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // accept and connect: how connections begin.
 #include "channels.h"
+#include "connections.h"
 #include "input.h"
 #include "own_addresses.h"
 #include "placeholder.h"
@@ -26,6 +27,7 @@ static long take(struct ew_transfer *transfer, void *argument) {
         return fd;
     if (transfer->outside && ew_replaying)
         ew_placeholder((int)fd, S_IFSOCK, 0, accepting->flags);
+    ew_connection_accepted((int)fd);
     if (room)
         ew_received_length(transfer, accepting->address, room, accepting->length,
                            sizeof *accepting->length);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fcntl and ioctl: what of them waits, copies a descriptor, or is told by the outside.
+#include "connections.h"
 #include "filelocks.h"
 #include "input.h"
 #include "sync.h"
@@ -13,6 +14,9 @@
 
 static long control(int fd, int command, long argument, const void *pc) {
     switch (command) {
+    case F_SETFL:
+        ew_connection_changes(fd);
+        return ew_result(raw3(SYS_fcntl, fd, command, argument));
     case F_DUPFD:
     case F_DUPFD_CLOEXEC:
         return ew_copy(fd, command, argument);
@@ -89,6 +93,8 @@ EW_EXPORT int ioctl(int fd, unsigned long request, ...) {
     long argument = va_arg(rest, long);
     va_end(rest);
     size_t size = ew_running ? answer_size(request) : 0;
+    if (request == FIONBIO)
+        ew_connection_changes(fd);
     if (size)
         ew_point(EW_WHY_SYNC);
     long result = size && ew_is_outside(fd) ? ask(fd, request, (void *)argument, size)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors are known by what they lead to: libc opens and closes some without telling us.
 #include "descriptors.h"
+#include "connections.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -198,11 +199,13 @@ void ew_number_copied(int from, int to) {
     uint32_t number = ew_number_of(from);
     note_copy(from);
     note_copy(to);
+    ew_connections_forget((unsigned)to, (unsigned)to);
     if (number || ew_number_of(to))
         give(to, number);
 }
 
 void ew_numbers_closed(unsigned first, unsigned last) {
+    ew_connections_forget(first, last);
     for (unsigned i = first; numbers && i <= last && i <= highest; i++)
         numbers[i] = 0;
 }
@@ -229,6 +232,8 @@ static bool is_plain_outside(int descriptor, const struct stat *status) {
 }
 
 bool ew_look_where(int descriptor, struct stat *status) {
+    if (ew_connection_known(descriptor, status))
+        return true;
     if (!target_of(descriptor, status)) {
         *status = (struct stat){0};
         return false; // an error that says nothing of the outside

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // recv and send with their kin. What comes through a socket can be descriptors, too.
 #include "channels.h"
+#include "connections.h"
 #include "own_addresses.h"
 #include "placeholder.h"
 #include "sync.h"
@@ -131,15 +132,18 @@ EW_EXPORT ssize_t recv(int fd, void *buffer, size_t size, int flags) {
 
 // --- sending
 
-// Whoever gets it may be somebody else.
-static void give_descriptors(const struct msghdr *message) {
+// Whoever gets it may be somebody else, and has the same in any case.
+static void give_descriptors(const struct msghdr *message, bool outside) {
     struct msghdr copy = *message;
     for (struct cmsghdr *at = CMSG_FIRSTHDR(&copy); at; at = CMSG_NXTHDR(&copy, at)) {
         if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS)
             continue;
         const int *given = (const int *)CMSG_DATA(at);
-        for (size_t i = 0; i < (at->cmsg_len - CMSG_LEN(0)) / sizeof *given; i++)
-            ew_descriptor_shared(given[i]);
+        for (size_t i = 0; i < (at->cmsg_len - CMSG_LEN(0)) / sizeof *given; i++) {
+            ew_connections_forget((unsigned)given[i], (unsigned)given[i]);
+            if (outside)
+                ew_descriptor_shared(given[i]);
+        }
     }
 }
 
@@ -147,8 +151,8 @@ static ssize_t send_message(int fd, const struct msghdr *message, int flags, con
     if (message->msg_iovlen > IOV_MAX)
         return ew_result(-EMSGSIZE);
     ew_address_called(message->msg_name, message->msg_namelen);
-    if (message->msg_control && ew_running && ew_is_outside(fd))
-        give_descriptors(message);
+    if (message->msg_control && ew_running)
+        give_descriptors(message, ew_is_outside(fd));
     return ew_result(ew_write(
         fd, &(struct ew_writing){message->msg_iov, message->msg_iovlen, message, flags, pc}));
 }

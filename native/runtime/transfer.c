@@ -2,6 +2,7 @@
 // Looks, waits and calls.
 #include "transfer.h"
 #include "channels.h"
+#include "connections.h"
 #include "debts.h"
 #include "input.h"
 #include "libc.h"
@@ -9,14 +10,8 @@
 #include "threads.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
-
-static bool is_blocking(int descriptor) {
-    long flags = raw3(SYS_fcntl, descriptor, F_GETFL, 0);
-    return flags >= 0 && !(flags & O_NONBLOCK);
-}
 
 void ew_transfer_begin(struct ew_transfer *transfer, int fd, short events, bool may_wait) {
     *transfer = (struct ew_transfer){.fd = fd, .events = events, .deadline = EW_NEVER};
@@ -27,7 +22,7 @@ void ew_transfer_begin(struct ew_transfer *transfer, int fd, short events, bool 
     ew_release_held(); // of a call that a handler jumped out of
     ew_self->life.interrupted = EW_UNDISTURBED;
     transfer->outside = ew_look_where(fd, &transfer->status);
-    transfer->waits = may_wait && !ew_transfer_is(transfer, S_IFREG) && is_blocking(fd);
+    transfer->waits = may_wait && !ew_transfer_is(transfer, S_IFREG) && ew_descriptor_blocks(fd);
     transfer->output = transfer->waits && events == POLLOUT && ew_is_output(&transfer->status);
     if (transfer->output)
         transfer->outside = transfer->waits = false;
