@@ -7,7 +7,7 @@
 
 static struct {
     const struct ew_thread *thread;
-    const void *object;
+    const volatile void *object;
     uint32_t looks, turns, offers;
 } since;
 static uint32_t offers_free; // of its turn, in a row, that are not yet taken for waiting

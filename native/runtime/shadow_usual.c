@@ -10,14 +10,35 @@ static inline bool is_ordinary(uintptr_t pc) {
     return !ew_shadow_filtered && !ew_place_may_be_shared(pc);
 }
 
-// Small fields side by side mostly have different pasts. A write may make one cell of them again.
+// Two bytes of one field mostly have the same past.
+static inline bool two_bytes_pass(struct ew_cell *of_bytes, uint32_t byte, bool writes) {
+    struct ew_cell *one = &of_bytes[byte], *other = one + 1;
+    if ((one->write ^ other->write) > EW_BYTES || (one->read ^ other->read) > EW_BYTES ||
+        !ew_past_is_plain(one))
+        return false;
+    *(writes ? &one->write : &one->read) = ew_byte(byte);
+    *(writes ? &other->write : &other->read) = ew_byte(byte + 1);
+    return true;
+}
+
+// Small fields side by side mostly have different pasts. A write of the last may make one cell of
+// them again, which is not done here.
+static inline __attribute__((always_inline)) bool
+split_passes(const struct ew_cell *cell, uint32_t byte, uint32_t size, bool writes, uintptr_t pc) {
+    struct ew_cell *of_bytes = ew_split_of(cell);
+    uint32_t first = of_bytes->write;
+    if (writes && byte + size == 4 && (!first || (first ^ ew_current) <= EW_BYTES))
+        return false;
+    if (size == 2)
+        return is_ordinary(pc) && two_bytes_pass(of_bytes, byte, writes);
+    return ew_split_is_done(cell, byte, writes) ||
+           (is_ordinary(pc) && ew_byte_passes(&of_bytes[byte], ew_byte(byte), writes));
+}
+
 static inline __attribute__((always_inline)) bool
 small_passes(struct ew_cell *cell, uint32_t byte, uint32_t size, bool writes, uintptr_t pc) {
     if (ew_is_split(cell->write))
-        return (ew_split_is_done(cell, byte, writes) &&
-                (size == 1 || ew_split_is_done(cell, byte + 1, writes))) ||
-               (size == 1 && !writes && is_ordinary(pc) &&
-                ew_byte_passes(&ew_split_of(cell)[byte], ew_byte(byte), false));
+        return split_passes(cell, byte, size, writes, pc);
     return is_ordinary(pc) && ew_part_passes(cell, ((1u << size) - 1) << byte, writes);
 }
 

@@ -40,7 +40,7 @@ static void expect(void) {
     const struct ew_guide_thread *rows = ew_guide_expected(&count);
     count = count < KNOWN ? count : KNOWN;
     for (uint32_t i = 0; i < KNOWN; i++)
-        weights[i].subtree = i < count ? own(&rows[i]) : 0;
+        weights[i] = (struct weight){.subtree = i < count ? own(&rows[i]) : 0};
     for (uint32_t i = count; i-- > 1;)
         if (rows[i].creator < i)
             weights[rows[i].creator].subtree += weights[i].subtree;
