@@ -25,10 +25,10 @@ class CheckError(RuntimeError):
     """A check that did not come to an end, or a program that did not compile."""
 
 
-def build(source: Path, program: Path) -> None:
+def build(source: Path, program: Path, *flags: str) -> None:
     """Compile a program of the corpus for our runtime."""
     command = [sys.executable, "-m", "eitherway", _VERBS[source.suffix], *FLAGS[source.suffix]]
-    compiled(command, source, program)
+    compiled([*command, *flags], source, program)
 
 
 def compiled(command: list[str], source: Path, program: Path) -> None:

@@ -45,6 +45,8 @@ def only(document: Document) -> Finding:
         ("thread-local", "'own' in the thread-local storage of main thread"),
         ("stack", "'total' on the stack of main thread"),
         ("thread-stack", "'lent' on the stack of thread T2"),
+        ("stack-field", "'lines[1].inner.counts[2]' on the stack of main thread"),
+        ("inlined-field", "'mine.tail' on the stack of main thread"),
         ("heap", "heap block of 64 bytes"),
     ],
 )
@@ -128,3 +130,20 @@ def test_threads_have_the_names_that_they_were_given(tmp_path: Path) -> None:
     assert {side.created_by for side in finding.operations} == {"main thread 'manager'"}
     assert clerk.stack[0].function == "bank::Account<int>::deposit(int)"
     assert clerk.stack[1].function == "bank::clerk(void*)"
+
+
+def test_a_program_without_debug_information_is_told_what_it_lacks(tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    build(PROGRAMS / "names.c", bare, "-g0")
+    document = checked(bare, "--schedules", "8", arguments=["field"])
+    assert only(document).operations[0].variable == "queue"
+    assert [note for note in document.summary.notes if "-g" in note] == [
+        "built without -g: bare; functions and offsets are all that is known there: add -g for "
+        "lines and the names of variables"
+    ]
+    assert ":0 " not in only(document).consequence
+
+
+def test_one_with_it_is_not(program: Path) -> None:
+    document = checked(program, "--schedules", "8", arguments=["field"])
+    assert not [note for note in document.summary.notes if "-g" in note]

@@ -19,7 +19,7 @@ from eitherway.cli import arguments, output
 from eitherway.cli.output import STDOUT
 from eitherway.errors import Exit, UsageError
 from eitherway.findings import baseline as baselines
-from eitherway.findings import suppressions, verdict
+from eitherway.findings import suppressions, verdict, without_lines
 from eitherway.findings.baseline import Baseline
 from eitherway.findings.code import Sources, with_code
 from eitherway.findings.document import read_text
@@ -186,7 +186,7 @@ def result_of(
         comparison,
         suppressed=len(sieved.suppressed),
         unused_suppressions=[str(line) for line in sieved.unused()],
-        notes=notes,
+        notes=[*notes, *without_lines.advice(kept)],
         failing=verdict.failing(kept, new, plan.fail_on),
     )
     code = verdict.exit_code(

@@ -9,6 +9,7 @@ from eitherway.judge.trial import Trial
 from eitherway.model.finding import FoundOperation
 from eitherway.model.identity import own_frame
 from eitherway.model.outcome import Ending, Outcome, signal_name
+from eitherway.model.shortened import shortened
 from eitherway.model.words import Class
 
 _LINES = 2  # that a sentence names
@@ -102,7 +103,9 @@ def _nothing(verdict: Verdict, instead: str) -> str:
 def side(operation: FoundOperation) -> str:
     """Who does what where: "write of size 4 by thread T1 at app.c:12"."""
     place = own_frame(operation.stack)
-    where = f" at {place.file.rpartition('/')[2]}:{place.line}" if place.file else ""
+    where = f" in {shortened(place.function)}" if place.function else ""
+    if place.file and place.line:
+        where = f" at {place.file.rpartition('/')[2]}:{place.line}"
     return f"{operation.op} by {operation.actor}{where}"
 
 

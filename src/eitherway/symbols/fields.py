@@ -64,13 +64,13 @@ def _type_of(file: File, variable: Variable) -> str:
 
 def _declared_type(file: File, entry: Entry) -> str:
     """Of a variable that a header declares: what defines it refers to that, and has no type."""
-    declaration = _type(file, entry.attributes.get("DW_AT_specification", "").split(" ", 1)[0])
+    declaration = entry_at(file, entry.attributes.get("DW_AT_specification", "").split(" ", 1)[0])
     return declaration.type if declaration else ""
 
 
 def _path(file: File, kind: str, offset: int, size: int) -> Iterator[str]:
     for _ in range(_DEEPEST):
-        entry = _type(file, kind)
+        entry = entry_at(file, kind)
         if entry is None:
             return
         if entry.tag in _WRAPPERS:
@@ -83,7 +83,7 @@ def _path(file: File, kind: str, offset: int, size: int) -> Iterator[str]:
             offset -= member.number("DW_AT_data_member_location") or 0
             kind = member.type
         elif entry.tag == "DW_TAG_array_type":
-            width = _size(file, entry.type)
+            width = size_of(file, entry.type)
             if not width or offset // width != (offset + size - 1) // width:
                 return
             yield f"[{offset // width}]"
@@ -103,21 +103,21 @@ def _member(file: File, entry: Entry, offset: int, size: int) -> Entry | None:
         start = member.number("DW_AT_data_member_location")
         if member.tag != "DW_TAG_member" or start is None or start > offset:
             continue
-        if offset + size <= start + (_size(file, member.type) or 0):
+        if offset + size <= start + (size_of(file, member.type) or 0):
             return member
     return None
 
 
-def _size(file: File, kind: str) -> int | None:
-    """In bytes."""
+def size_of(file: File, kind: str) -> int | None:
+    """Of what is of this type, in bytes."""
     for _ in range(_DEEPEST):
-        entry = _type(file, kind)
+        entry = entry_at(file, kind)
         if entry is None:
             return None
         if (size := entry.number("DW_AT_byte_size")) is not None:
             return size
         if entry.tag == "DW_TAG_array_type":
-            width = _size(file, entry.type)
+            width = size_of(file, entry.type)
             return width * _length(entry) if width else None
         kind = entry.type
     return None
@@ -133,10 +133,11 @@ def _length(array: Entry) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _type(file: File, kind: str) -> Entry | None:
-    if not kind:
+def entry_at(file: File, place: str) -> Entry | None:
+    """What stands there, with what is inside."""
+    if not place:
         return None
-    answer = dwarfdump(file.path, f"--debug-info={kind}", "--show-children")
+    answer = dwarfdump(file.path, f"--debug-info={place}", "--show-children")
     return next(entries(answer), None)
 
 

@@ -1,55 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Local variables of functions, by where they lie in a frame, through LLVM's tools.
+"""Local variables of functions, by where they lie in a frame, through llvm-dwarfdump.
 
-Offsets are counted from the end of the frame: the stack pointer before the call. Where the tools
-are not there, or the compiler counts from a register that moves, no variable has a name.
+Offsets are counted from the end of the frame: the stack pointer before the call. Where the tool is
+not there, or the compiler counts from a register that moves, no variable has a name.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from eitherway.symbols.dwarf import dwarfdump, output_of
+from eitherway.symbols.dwarf import dwarfdump
+from eitherway.symbols.fields import Entry, entries, entries_with, entry_at, path_in, size_of
 from eitherway.symbols.files import File, file_at
 
 # Where the frame base that variables are counted from lies, from the end of the frame.
 _BASES = {"DW_OP_call_frame_cfa": 0, "DW_OP_reg6 RBP": -16}
-_BASE = re.compile(r"DW_AT_frame_base\s+\((.*)\)")
+_LIES = re.compile(r"DW_OP_fbreg ([+-]?\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Local:
     """A variable in a frame: [start, start + size), counted from the frame's end."""
 
-    function: str
     name: str
     start: int
     size: int
+    kind: str  # where its type stands
 
 
-def local_at(module: str, code: int, offset: int) -> Local | None:
-    """The one that lies there in the frame of the function that this code belongs to."""
-    inside = [v for v in _locals(file_at(module), code) if v.start <= offset < v.start + v.size]
-    return min(inside, key=lambda v: v.size, default=None)
+def local_at(module: str, code: int, offset: int, size: int) -> str:
+    """What these bytes are in the frame of the function that this code belongs to.
+
+    With the field, as far as one holds them all: "total", "job.state", "slots[3]".
+    """
+    file = file_at(module)
+    inside = [v for v in _locals(file, code) if v.start <= offset < v.start + v.size]
+    if not inside:
+        return ""
+    found = min(inside, key=lambda v: v.size)
+    return found.name + path_in(file, found.kind, offset - found.start, size)
 
 
 @lru_cache(maxsize=1024)
 def _locals(file: File, code: int) -> tuple[Local, ...]:
-    base = _BASE.search(dwarfdump(file.path, f"--lookup={code:#x}"))
-    if base is None or base[1] not in _BASES:
+    answer = dwarfdump(file.path, f"--lookup={code:#x}")
+    function = next(entries_with(answer, ["DW_TAG_subprogram"]), None)
+    base = _BASES.get(function.attributes.get("DW_AT_frame_base", "")) if function else None
+    if function is None or base is None:
         return ()
-    command = ["llvm-symbolizer", f"--obj={file.path}", "--demangle", f"FRAME {code:#x}"]
-    lines = output_of(command).splitlines()
-    found = (_local(*lines[i : i + 4]) for i in range(0, len(lines) - 3, 4))
-    return tuple(
-        Local(v.function, v.name, v.start + _BASES[base[1]], v.size) for v in found if v is not None
-    )
+    answer = dwarfdump(file.path, f"--debug-info={function.place}", "--show-children")
+    found = (_local(file, entry, base) for entry in entries(answer))
+    return tuple(local for each in found for local in each)
 
 
-_LIES = re.compile(r"(-?\d+) (\d+) ")
+def _local(file: File, entry: Entry, base: int) -> Iterator[Local]:
+    """The variable that this is, and those inside it: of blocks and of inlined functions."""
+    lies = _LIES.fullmatch(entry.attributes.get("DW_AT_location", ""))
+    if lies and entry.tag in ("DW_TAG_variable", "DW_TAG_formal_parameter"):
+        written = entry if entry.type else _origin(file, entry)
+        if written and written.name and (size := size_of(file, written.type)):
+            yield Local(written.name, int(lies[1]) + base, size, written.type)
+    for inner in entry.inside:
+        yield from _local(file, inner, base)
 
 
-def _local(function: str, name: str, _declared: str, lies: str) -> Local | None:
-    """Four lines: the function, the variable, where it is declared, `OFFSET SIZE TAG`."""
-    match = _LIES.match(lies)
-    return Local(function, name, int(match[1]), int(match[2])) if match else None
+def _origin(file: File, entry: Entry) -> Entry | None:
+    """Of what was inlined: as it is written."""
+    return entry_at(file, entry.attributes.get("DW_AT_abstract_origin", "").split(" ", 1)[0])

@@ -90,6 +90,16 @@ static void in_handler(void) {
     pthread_join(thread, NULL);
 }
 
+static void in_frame(void) {
+    struct queue lines[2] = {{0}};
+    race_on((int *)&lines[1].inner.counts[2]);
+}
+
+__attribute__((always_inline)) static inline void in_inlined(void) {
+    struct queue mine = {0};
+    race_on(&mine.tail);
+}
+
 int main(int count, char **arguments) {
     const char *way = count > 1 ? arguments[1] : "";
     pthread_mutex_init(&made, NULL);
@@ -105,6 +115,10 @@ int main(int count, char **arguments) {
         race_on(&own);
     if (strcmp(way, "stack") == 0)
         on_stack();
+    if (strcmp(way, "stack-field") == 0)
+        in_frame();
+    if (strcmp(way, "inlined-field") == 0)
+        in_inlined();
     if (strcmp(way, "heap") == 0)
         on_heap();
     if (strcmp(way, "thread-stack") == 0) {

@@ -5,7 +5,7 @@
 |---|---|
 | a variable | its name, with the field and the index: `stats.misses`, `slots[3]` |
 | a file without a symbol table | the file, and which bytes of it as it is loaded |
-| a frame of a function that has not returned | the local variable, on the stack of its thread |
+| a frame of a function that has not returned | the local variable or its field, on that stack |
 | the storage of a thread | the thread-local variable, of that thread |
 | a block of the heap, a mapping | its size, and which bytes of it; a field, where its size tells |
 
@@ -66,7 +66,8 @@ class Descriptions:
         if space.kind == "module":
             return self._in_module(address, size)
         if space.kind == "stack":
-            return Described(_of(space.thread, "stack"), self._local(operation, space.thread))
+            name = self._local(operation, space.thread, size)
+            return Described(_of(space.thread, "stack"), name)
         return Described()
 
     def _in_module(self, address: int, size: int) -> Described:
@@ -112,7 +113,7 @@ class Descriptions:
             return 0
         return int(self._run.events["address"][block.since])
 
-    def _local(self, operation: int, owner: int) -> str:
+    def _local(self, operation: int, owner: int, size: int) -> str:
         """By the frame: what its thread does in it says which function it is of."""
         rows = self._run.names.locals
         at = int(np.searchsorted(rows["event"], operation))
@@ -122,8 +123,7 @@ class Descriptions:
         module = self._variables.module_at(code) if code else None
         if module is None:
             return ""
-        found = local_at(module.path, code - module.base - 1, -int(rows["below"][at]))
-        return found.name if found else ""
+        return local_at(module.path, code - module.base - 1, -int(rows["below"][at]), size)
 
     def _code_in(self, frame: int, operation: int, owner: int) -> int:
         """Of a function that was called there: the operation itself, or what its thread did.
