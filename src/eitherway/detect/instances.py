@@ -7,6 +7,7 @@ A detector tells one witness for each pair of places. What the others do may be 
 import numpy as np
 
 from eitherway.detect.accesses import Accesses, Column, Mask, shared_accesses
+from eitherway.model.distinct import distinct
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 
@@ -76,4 +77,4 @@ def _spread(rows: Column, limit: int) -> Column:
     if len(rows) <= limit:
         return rows
     places = np.linspace(len(rows) - 1, 0, limit).astype(np.int64)
-    return rows[np.unique(places)]
+    return rows[distinct(places)]

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eitherway.detect.wakes import NOBODY, Column, previous
+from eitherway.model.distinct import last_of_equal
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.trace import Table, Trace
@@ -200,7 +201,9 @@ def _waits(trace: Trace) -> Iterator[_Wait]:
 def _woken_by(trace: Trace) -> dict[int, int]:
     wakes = trace.operations["kind"][trace.edges["source"]] == int(OpKind.WAKE)
     edges = trace.edges[wakes]
-    return dict(zip(edges["target"].tolist(), edges["source"].tolist(), strict=True))
+    edges = edges[np.argsort(edges["target"], kind="stable")]
+    last = edges[last_of_equal(edges["target"])]
+    return dict(zip(last["target"].tolist(), last["source"].tolist(), strict=True))
 
 
 def _misuse(pattern: str, *operations: int) -> Race:

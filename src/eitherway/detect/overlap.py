@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from eitherway.model.distinct import distinct
 from eitherway.model.trace import Table
 
 Positions = npt.NDArray[np.int64]
@@ -147,7 +148,7 @@ def _ancestors(
         useful = covering[node]
         owners.append(owner[useful])
         nodes.append(node[useful])
-    pairs = np.unique(np.concatenate(owners) << (height + 1) | np.concatenate(nodes))
+    pairs = distinct(np.concatenate(owners) << (height + 1) | np.concatenate(nodes))
     return pairs >> (height + 1), pairs & ((2 << height) - 1)
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from eitherway.detect.accesses import numbered
 from eitherway.detect.graph import parts
 from eitherway.detect.locks import Column, Locks, Spans
+from eitherway.model.distinct import distinct
 from eitherway.model.order import Order
 from eitherway.model.words import OpFlag, OpKind
 
@@ -143,12 +144,12 @@ def _tree(nodes: Column, leaves: int) -> tuple[Column, Column]:
     """The arcs below these nodes."""
     arcs = [(nodes[:0], nodes[:0])]
     seen = np.zeros(2 * leaves, dtype=bool)
-    inner = np.unique(nodes[nodes < leaves])
+    inner = distinct(nodes[nodes < leaves])
     while len(inner):
         seen[inner] = True
         below = np.r_[2 * inner, 2 * inner + 1]
         arcs.append((np.r_[inner, inner], below))
-        inner = np.unique(below[(below < leaves) & ~seen[below]])
+        inner = distinct(below[(below < leaves) & ~seen[below]])
     sources, targets = zip(*arcs, strict=True)
     return np.concatenate(sources), np.concatenate(targets)
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eitherway.detect.accesses import grouped
+from eitherway.model.distinct import distinct, last_of_equal
 from eitherway.model.order import Clock, Order
 from eitherway.model.trace import Table, Trace
 from eitherway.model.words import EdgeKind, OpFlag, OpKind
@@ -50,7 +51,7 @@ def wakes_of(trace: Trace) -> Wakes:
     edges = edges[is_wake[edges["source"]] & is_wait[edges["target"]]]
     owner = trace.ranges["object"][rows["range"]]
     edges = edges[owner[edges["source"]] == owner[edges["target"]]]
-    pairs = np.unique(edges["source"].astype(np.int64) << 32 | edges["target"])
+    pairs = distinct(edges["source"].astype(np.int64) << 32 | edges["target"])
     wake, wait = pairs >> 32, pairs & 0xFFFFFFFF
     by_wait = np.argsort(wait, kind="stable")
     return Wakes(
@@ -58,9 +59,15 @@ def wakes_of(trace: Trace) -> Wakes:
         waits=np.flatnonzero(is_wait),
         wake=wake,
         wait=wait,
-        last_taker=dict(zip(wake.tolist(), wait.tolist(), strict=True)),
-        last_waker=dict(zip(wait[by_wait].tolist(), wake[by_wait].tolist(), strict=True)),
+        last_taker=_last(wake, wait),
+        last_waker=_last(wait[by_wait], wake[by_wait]),
     )
+
+
+def _last(of: Column, values: Column) -> dict[int, int]:
+    """The last value of each, of pairs that are sorted."""
+    last = last_of_equal(of)
+    return dict(zip(of[last].tolist(), values[last].tolist(), strict=True))
 
 
 def clocks_of(order: Order, operations: Column) -> Iterator[tuple[int, Clock]]:
@@ -120,7 +127,7 @@ class Clocks:
 
 
 def _actors_by_object(objects: Table, actors: Table) -> dict[int, Column]:
-    pairs = np.unique(objects.astype(np.int64) << 32 | actors)
+    pairs = distinct(objects.astype(np.int64) << 32 | actors)
     owners, starts = np.unique(pairs >> 32, return_index=True)
     groups = np.split(pairs & 0xFFFFFFFF, starts[1:])
     return dict(zip(owners.tolist(), groups, strict=False))

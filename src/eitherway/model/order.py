@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from eitherway.model.distinct import distinct
 from eitherway.model.trace import Table, Trace
 from eitherway.model.words import EdgeKind
 
@@ -175,7 +176,7 @@ def _segment_edges(segment: Numbers, edges: Table) -> tuple[Numbers, Numbers]:
     """Sources and targets of the edges as segments, each pair once, sorted by target."""
     pairs = segment[edges["target"]].astype(np.uint64) << np.uint64(32)
     pairs |= segment[edges["source"]]
-    pairs = np.unique(pairs)
+    pairs = distinct(pairs)
     return pairs.astype(np.uint32), (pairs >> np.uint64(32)).astype(np.uint32)
 
 

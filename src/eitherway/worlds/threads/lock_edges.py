@@ -7,6 +7,7 @@ Python for each event: there may be a million locks.
 
 import numpy as np
 
+from eitherway.model.distinct import distinct
 from eitherway.model.trace import EDGE, Table
 from eitherway.model.words import EdgeKind, OpFlag, OpKind
 
@@ -22,8 +23,8 @@ def exclusive_locks(events: Table) -> Table:
     on_locks: Table = np.isin(events["op"], _ON_LOCKS)
     shared = on_locks & ((events["flags"] & int(OpFlag.SHARED)) != 0)
     if shared.any():
-        on_locks &= ~np.isin(events["address"], np.unique(events["address"][shared]))
-    _, low, high = _frees(events, np.unique(events["address"][on_locks]))
+        on_locks &= ~np.isin(events["address"], distinct(events["address"][shared]))
+    _, low, high = _frees(events, distinct(events["address"][on_locks]))
     few = int((high - low).sum()) <= _MOST * (len(events) + 1)
     return on_locks if few else np.zeros_like(on_locks)
 
@@ -31,7 +32,7 @@ def exclusive_locks(events: Table) -> Table:
 def edges_of_locks(events: Table, chosen: Table) -> Table:
     """From each release to the next acquisition of the same lock, among these events."""
     chosen = chosen[(events["flags"][chosen] & _NOT_DONE) == 0]
-    cut, cut_by = _cuts(events, np.unique(events["address"][chosen]))
+    cut, cut_by = _cuts(events, distinct(events["address"][chosen]))
     address = np.r_[events["address"][chosen], cut]
     index = np.r_[chosen, cut_by]
     op = np.r_[events["op"][chosen].astype(np.int64), np.full(len(cut), _CUT)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eitherway.model.distinct import distinct
 from eitherway.model.finding import Frame
 from eitherway.model.trace import OPERATION, Table, Trace, TraceBuilder
 from eitherway.model.words import HANDLER_CALLED, OpKind, World
@@ -72,7 +73,7 @@ def _stacks(builder: TraceBuilder, run: Events) -> Table:
 
 def frames_of(modules: Sequence[Module], pcs: Table) -> dict[int, Frames]:
     """Frames at return addresses: the call is the instruction before."""
-    addresses = np.unique(pcs).tolist()
+    addresses = distinct(pcs).tolist()
     named: dict[int, Frames] = dict.fromkeys(addresses, ())
     for module in modules:
         inside = [address for address in addresses if module.lo <= address < module.hi]

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values without their repetitions."""
+
+import numpy as np
+import pytest
+
+from eitherway.model.distinct import distinct, last_of_equal
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 1000])
+@pytest.mark.parametrize("different", [1, 30, 10**12])
+def test_each_is_there_once(count: int, different: int) -> None:
+    values = np.random.default_rng(count).integers(0, different, count)
+    assert distinct(values).tolist() == sorted(set(values.tolist()))
+
+
+def test_the_last_of_equal_ones() -> None:
+    assert last_of_equal(np.array([1, 1, 2, 5, 5, 5])).tolist() == [0, 1, 1, 0, 0, 1]
+    assert last_of_equal(np.array([], dtype=np.int64)).tolist() == []
