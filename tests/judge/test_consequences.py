@@ -11,6 +11,7 @@ from tests.judge.truth import truth_of
 
 from eitherway.detect import detect_all
 from eitherway.find.confirm import ACCESSES
+from eitherway.find.unseen_loads import NOT_RUN
 from eitherway.model.finding import Finding
 from eitherway.model.words import Class
 from eitherway.worlds.threads import branch
@@ -32,6 +33,7 @@ CLASSES = {
     "sleeps_on": {"ready": Class.SPEC_VIOLATED},
     "frees_twice": {"claimed": Class.SPEC_VIOLATED},
     "late_instance": {"stage": Class.SPEC_VIOLATED},
+    "one_of_many": {"nth": Class.OUTPUT_DIFFERS},
     "computed_twice": {"cached": Class.K_WITNESS_HARMLESS},
 }
 
@@ -96,6 +98,19 @@ def test_what_a_thread_says_for_itself_counts_whoever_speaks_between(
 ) -> None:
     with bench([consequences, "own_order"]) as made:
         assert judged_alone(made, tmp_path).klass is Class.OUTPUT_DIFFERS
+
+
+def test_bits_that_a_store_keeps_may_be_old(consequences: str, tmp_path: Path) -> None:
+    """No schedule of ours shows that: what it would leave is put in memory."""
+    with bench([consequences, "lost_bits"]) as made:
+        judged = judged_alone(made, tmp_path)
+    assert judged.klass is Class.OUTPUT_DIFFERS
+    assert "so that the latter is lost, the program writes something else" in judged.consequence
+    assert judged.explanation[-1] == NOT_RUN
+    with bench([consequences, "unused_bits"]) as made:
+        judged = judged_alone(made, tmp_path)
+    assert judged.klass is Class.K_WITNESS_HARMLESS
+    assert NOT_RUN not in judged.explanation
 
 
 def test_where_much_output_differs_is_told(consequences: str, tmp_path: Path) -> None:

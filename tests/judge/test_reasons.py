@@ -45,6 +45,13 @@ def test_a_harmless_race_has_a_reason(consequences: str, mode: str, tmp_path: Pa
     }
 
 
+def test_a_value_that_is_the_same_once_is_no_reason(consequences: str, tmp_path: Path) -> None:
+    """Who looks at all levels before there is another one meets a redundant write first."""
+    findings = judged(consequences, "rises", tmp_path, "level")
+    assert findings
+    assert {finding.reason for finding in findings} == {reasons.STATISTICS}
+
+
 def test_values_that_do_harm_are_no_reason(consequences: str, tmp_path: Path) -> None:
     for mode, variable in (("lost_update", "counter"), ("order_assumed", "made")):
         findings = judged(consequences, mode, tmp_path, variable)

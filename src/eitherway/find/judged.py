@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from eitherway.closing import Closing
@@ -16,11 +16,12 @@ from eitherway.engine.local import Workers
 from eitherway.find.confirm import Traced, Tracer
 from eitherway.find.orders import Kept, first_differences, orders_of, seen_apart
 from eitherway.find.racing import Instance, Racing
-from eitherway.find.reasons import reason_of
+from eitherway.find.reasons import OF_ALL_VALUES, reason_of, weakest
 from eitherway.find.specification import ANYTHING, Specification
-from eitherway.find.states import states_of
+from eitherway.find.states import States, states_of
 from eitherway.find.states import told as told_states
 from eitherway.find.stopped import told_of_stopped
+from eitherway.find.unseen_loads import both_store, with_lost
 from eitherway.findings.sentences import UNDECIDED
 from eitherway.judge.experiment import CONTINUATIONS, Verdict, judge_among, worst
 from eitherway.judge.sentences import consequence, why_single
@@ -33,17 +34,29 @@ from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.run import Ran
 
 INSTANCES = 8  # of one race in one run
-FEWER = 6  # continuations of those behind the first
+MORE, SHORT = 32, 65_536  # of a run of so many steps at most
+FEWER, FEWEST = 6, 2  # continuations of those behind the first, and behind the usual number
 
 Keep = Callable[[Ran], Path]  # puts a run where it can be done again
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shown:
     """An instance of a race with what its experiment said."""
 
     instance: Instance
     verdict: Verdict
+    look: Callable[[], States | None]
+
+    @cached_property
+    def states(self) -> States | None:
+        """What both orders leave; it takes two traced branches."""
+        return self.look()
+
+    @property
+    def both_store(self) -> bool:
+        """The same bytes, so that one may undo what the other does."""
+        return both_store(self.instance.pair)
 
 
 def _single(finding: Finding, verdict: Verdict, instance: Instance) -> tuple[str, ...]:
@@ -93,7 +106,8 @@ class Judge(Closing):
             reason = f"the recorded run is not the same again: {', '.join(traced.differs)}"
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
         branches = Branches(self._explorer, ran, self._places | racing.places)
-        shown = self._tried(branches, racing.instances(finding.id, INSTANCES))
+        limit = MORE if branches.steps <= SHORT else INSTANCES
+        shown = self._tried(branches, racing.instances(finding.id, limit))
         if not shown:
             reason = "the recorded run does not show it"
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
@@ -114,8 +128,11 @@ class Judge(Closing):
         """One after the other, until one violates the specification."""
         shown: list[Shown] = []
         for number, instance in enumerate(instances):
-            continuations = min(self._continuations, FEWER if number else self._continuations)
-            shown.append(Shown(instance, self._try(branches, instance.pair, continuations)))
+            some = self._continuations if not number else FEWER if number < INSTANCES else FEWEST
+            verdict = self._try(branches, instance.pair, min(some, self._continuations))
+            trial = verdict.trials[0]
+            look = partial(states_of, self._tracer, branches, instance.pair, trial)
+            shown.append(Shown(instance, verdict, look))
             if shown[-1].verdict.klass is Class.SPEC_VIOLATED:
                 break
         return shown
@@ -163,29 +180,58 @@ class Judge(Closing):
             pair, trial = best.instance.pair, best.verdict.decisive
             words = told_of_stopped(self._tracer, branches, pair, trial)
             return replace(told, explanation=(*told.explanation, *filter(None, [words])))
-        told = self._with_states(told, best, branches)
+        told = replace(told, explanation=(*told.explanation, *told_states(best.states)))
+        if verdict.klass is Class.K_WITNESS_HARMLESS:
+            harmless = [each for each in shown if each.verdict.klass is verdict.klass]
+            told = self._with_reason(told, harmless, branches)
+            return self._with_lost(told, harmless, branches)
         if verdict.klass not in (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS):
             return told
         return self._with_evidence(told, best, branches, keep)
 
-    def _with_states(self, finding: Finding, shown: Shown, branches: Branches) -> Finding:
-        """What both orders leave; of harmless ones also why, as far as that can be shown."""
-        pair = shown.instance.pair
-        states = states_of(self._tracer, branches, pair, shown.verdict.trials[0])
-        explanation = (*finding.explanation, *told_states(states))
-        if states is None or finding.klass is not Class.K_WITNESS_HARMLESS:
-            return replace(finding, explanation=explanation)
+    def _with_reason(self, finding: Finding, shown: list[Shown], branches: Branches) -> Finding:
+        """Why it does no harm, as far as that can be shown.
 
+        What is said of all that may be stored there has to hold of several instances.
+        """
+        some = INSTANCES if branches.steps <= SHORT else 1
+        reasons = []
+        for each in shown[:: -(-len(shown) // some)]:
+            reasons.append(self._reason(each, branches))
+            if reasons[-1] not in OF_ALL_VALUES:
+                break
+        return replace(finding, reason=weakest(reasons))
+
+    def _reason(self, shown: Shown, branches: Branches) -> str:
         trial = shown.verdict.trials[0]
         steps = {Arm.FLIP: trial.flip.steps, Arm.CONTROL: trial.control.steps}
 
         @cache
         def put(arm: Arm, bits: int) -> Outcome:
             turned = Turned(bits, steps[arm])
-            return self._specification.outcome(branches.run(Spec(pair, arm, 0, turned)))
+            spec = Spec(shown.instance.pair, arm, 0, turned)
+            return self._specification.outcome(branches.run(spec))
 
-        reason = reason_of(states, put, trial)
-        return replace(finding, explanation=explanation, reason=reason)
+        return reason_of(shown.states, put, trial) if shown.states else ""
+
+    def _with_lost(self, finding: Finding, shown: list[Shown], branches: Branches) -> Finding:
+        """With what comes of it when one of two stores undoes the other, where it may."""
+        stores = {each.instance.places: each for each in reversed(shown) if each.both_store}
+        for each in stores.values():
+            pair, trials = each.instance.pair, each.verdict.trials
+            states = each.states
+            if states is None:
+                continue
+
+            @cache
+            def put(bits: int, continuation: int, pair: Pair = pair) -> Outcome:
+                spec = Spec(pair, Arm.CONTROL, continuation, Turned(bits, last=True))
+                return self._specification.outcome(branches.run(spec))
+
+            finding = with_lost(finding, each.instance.sides, states, range(len(trials)), put)
+            if finding.klass is not Class.K_WITNESS_HARMLESS:
+                break
+        return finding
 
     def _with_evidence(
         self, finding: Finding, shown: Shown, branches: Branches, keep: Keep

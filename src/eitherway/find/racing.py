@@ -7,7 +7,7 @@ from typing import NamedTuple
 from eitherway.detect import detect_all
 from eitherway.detect.instances import instances
 from eitherway.find.confirm import ACCESSES, Traced
-from eitherway.model.finding import FoundOperation
+from eitherway.model.finding import FoundOperation, Frame
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.worlds.threads.branch import Pair
@@ -21,6 +21,11 @@ class Instance(NamedTuple):
 
     pair: Pair
     sides: tuple[FoundOperation, ...]
+
+    @property
+    def places(self) -> tuple[Frame, ...]:
+        """In the code, of both sides."""
+        return tuple(side.place for side in self.sides)
 
 
 Told = tuple[Race, tuple[FoundOperation, ...]]

@@ -5,7 +5,7 @@ Each sort has a control of its own: values and bits as both orders left them, wh
 behind the pair, or branches in which something else is put where the two meet.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from eitherway.find.states import States
 from eitherway.judge.trial import Trial
@@ -18,15 +18,21 @@ Put = Callable[[Arm, int], Outcome]  # one order, with these bits turned round w
 REDUNDANT = "redundant write: in either order the same value is stored and seen"
 DOUBLE_CHECK = "double check: who may have seen an old value takes a lock and looks again"
 AD_HOC = "ad-hoc synchronisation: who sees the old value looks again until it is the new one"
-STATISTICS = "statistics only: whatever stands there, nothing else is seen from outside"
+STATISTICS = "statistics only: whatever is put there, nothing else is seen from outside"
 DISJOINT = "disjoint bits: who loads looks at bits that the other side leaves as they are"
 BOTH_VALID = "both values are valid: one side sees another value, and goes on as well with it"
+OF_ALL_VALUES = (REDUNDANT, STATISTICS)  # of which one says more than the next
 _BITS = (1, 0xFF, 0x7FFFFFFFFFFFFFFF)  # turned round, to see whether anybody minds
 
 
 def reason_of(states: States, put: Put, trial: Trial) -> str:
     """The first that holds; nothing when none was shown. `trial` is what the same branches did."""
     return next((words for words, holds in _REASONS.items() if holds(states, put, trial)), "")
+
+
+def weakest(reasons: Iterable[str]) -> str:
+    """Of several instances of a race: what is not said of all that may be stored there, or less."""
+    return max(reasons, key=lambda reason: [*OF_ALL_VALUES, reason].index(reason))
 
 
 def _regions(states: States) -> list[tuple[Region | None, Region | None]]:

@@ -17,7 +17,7 @@ static void run(work *first, work *second) {
     pthread_join(other, NULL);
 }
 
-static int counter;
+static int counter, seen;
 static void *add(void *unused) {
     counter++;
     return unused;
@@ -73,7 +73,7 @@ static void redundant(void) {
     printf("%d\n", same);
 }
 
-static int done, result, seen;
+static int done, result;
 static void *produce(void *unused) {
     result = 42;
     done = 1;
@@ -129,6 +129,52 @@ static void disjoint_bits(void) {
     halves.right = 6;
     run(set_left, get_right);
     printf("%u\n", right_seen);
+}
+
+// A store to a bit-field keeps its neighbour; gcc loads that without telling.
+static void *set_right(void *unused) {
+    halves.right = 6;
+    return unused;
+}
+static void lost_bits(void) {
+    run(set_left, set_right);
+    printf("%u %u\n", halves.left, halves.right);
+}
+static void unused_bits(void) {
+    run(set_left, set_right);
+}
+
+// The fifteenth of 24 values does harm, and all else is the same.
+static int nth;
+static void *count_up(void *unused) {
+    for (int i = 1; i <= 24; i++)
+        nth = i;
+    return unused;
+}
+static void *meet_fifteenth(void *unused) {
+    seen = nth == 15;
+    return unused;
+}
+static void one_of_many(void) {
+    run(count_up, meet_fifteenth);
+    printf("%d\n", seen);
+}
+
+// The first value that is stored is the one that was there.
+static int level;
+static volatile int looked;
+static void *rise(void *unused) {
+    for (int i = 0; i < 4; i++)
+        level = i;
+    return unused;
+}
+static void *look_at_level(void *unused) {
+    for (int i = 0; i < 4; i++)
+        looked = level;
+    return unused;
+}
+static void rises(void) {
+    run(look_at_level, rise);
 }
 
 static struct {
@@ -355,6 +401,10 @@ static const struct {
     {"late_instance", late_instance},
     {"double_checked", double_checked},
     {"disjoint_bits", disjoint_bits},
+    {"lost_bits", lost_bits},
+    {"unused_bits", unused_bits},
+    {"one_of_many", one_of_many},
+    {"rises", rises},
     {"last_label", last_label},
     {"adhoc", adhoc},
     {"adhoc_started_first", adhoc_started_first},

@@ -28,6 +28,7 @@ from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.trace_request import TraceRequest
 
 _ARMS = {Arm.FLIP: 1, Arm.CONTROL: 2, Arm.PREFIX: 3}
+_SECOND_STORES = 2
 _PATIENCE = 5  # times as many steps as the run had, until the second access must have come
 _AT_LEAST = 20_000  # steps
 _LONGEST = 5  # times as many steps as the run had, that a branch may have behind the two
@@ -82,7 +83,7 @@ class Pair:
             "cut": (self.second if arm is Arm.PREFIX else self.first).step,
             "pause": self.first.step,
             "patience": patience,
-            "stores": (self.first.op in STORES) + 2 * (self.second.op in STORES),
+            "stores": (self.first.op in STORES) + _SECOND_STORES * (self.second.op in STORES),
         }
         return {f"branch-{name}": value for name, value in told.items()}
 
@@ -113,7 +114,8 @@ class Turned:
     """Of a branch that is only asked whether it does the same as without that."""
 
     bits: int  # of what the two share, turned round
-    usual: int  # steps of the run without that: with much more it is not the same
+    usual: int | None = None  # steps of the run without that, if with much more it is another one
+    last: bool = False  # once, behind the store of the second thread; else behind each store
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,11 @@ class Branches:
         self._places = places
         if reason := why_not(ran):
             raise Unavailable(f"the run cannot be left half-way: {reason}")
+
+    @property
+    def steps(self) -> int:
+        """Of the run."""
+        return self._ran.schedule.reached
 
     def branch(self, spec: Spec, explorer: Explorer | None = None) -> Outcome:
         """What it does, whoever runs it: any explorer of the same program can."""
@@ -169,10 +176,9 @@ class Branches:
         )
 
     def _guidance(self, spec: Spec) -> Guidance:
-        patience = max(_AT_LEAST, _PATIENCE * self._ran.schedule.reached)
-        reached = self._ran.schedule.reached
-        longest = max(_LONG, _LONGEST * reached)
-        if spec.turned:
+        patience = max(_AT_LEAST, _PATIENCE * self.steps)
+        longest = max(_LONG, _LONGEST * self.steps)
+        if spec.turned and spec.turned.usual is not None:
             usual = max(spec.turned.usual - spec.pair.first.step, 0)
             longest = usual + usual // _SLOWER + _AT_LEAST
         options = {
@@ -180,6 +186,8 @@ class Branches:
             "branch-turned": spec.turned.bits if spec.turned else 0,
             "branch-longest": longest,
         }
+        if spec.turned and spec.turned.last:
+            options["branch-stores"] = _SECOND_STORES
         return Guidance(self._places, tuning=options)
 
 
