@@ -105,6 +105,7 @@ def test_check_judges_unless_it_is_not_to(tmp_path: Path, asked: tuple[str, ...]
     [
         (("--ignore-output", "("), "no regular expression"),
         (("--checker", "no-such-checker"), "no command that can be started"),
+        (("--checker", ""), "the checker is empty"),
         (("--expect-output", "gone.txt"), "gone.txt cannot be read"),
     ],
 )
@@ -116,3 +117,13 @@ def test_a_specification_that_cannot_be_read_is_refused_before_anything_runs(
         refused = eitherway(checked, verb, *option, *command)
         assert refused.returncode in (64, 65)
         assert words in refused.stderr
+
+
+def test_findings_that_cannot_be_read_are_not_taken_for_none(tmp_path: Path) -> None:
+    folder = tmp_path / ".eitherway" / "checked"
+    folder.mkdir(parents=True)
+    (folder / "findings.json").write_text("{")
+    for verb in (("judge",), ("explain",), ("verify", "EW-0", "--", "./app")):
+        refused = eitherway(tmp_path, *verb)
+        assert refused.returncode == 65
+        assert "findings.json is not a findings document" in refused.stderr

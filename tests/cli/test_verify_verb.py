@@ -59,6 +59,24 @@ def test_a_rebuilt_program_shows_it_with_the_turns_that_were_recorded(
     assert f"{found} is still there: 1 schedule," in done.stdout
 
 
+def test_it_is_the_same_in_a_file_of_another_name(tmp_path: Path, found: str) -> None:
+    (tmp_path / "moved.c").write_text(SOURCE, encoding="utf-8")
+    assert eitherway(tmp_path, "cc", "-g", "moved.c", "-o", "app").returncode == 0
+    done = verified(tmp_path, found)
+    assert done.returncode == 1, done.stderr
+    assert f"{found} is still there, now as EW-" in done.stdout
+
+
+def test_what_else_is_seen_is_told(tmp_path: Path, found: str) -> None:
+    mended = SOURCE.replace("both(&right, &left)", "seen++; both(&left, &right)")
+    mended = mended.replace("both(&left, &right); return", "seen++; both(&left, &right); return")
+    build(tmp_path, mended.replace("static void both", "static int seen;\nstatic void both"))
+    done = verified(tmp_path, found)
+    assert done.returncode == 0, done.stderr
+    assert f"{found} is gone" in done.stdout
+    assert "data-race on seen: app.c:ann / app.c:bob" in done.stdout
+
+
 def test_a_program_that_was_mended_does_not(tmp_path: Path, found: str) -> None:
     build(tmp_path, SOURCE.replace("both(&right, &left)", "both(&left, &right)"))
     done = verified(tmp_path, found)

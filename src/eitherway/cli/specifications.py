@@ -59,7 +59,7 @@ def specification_of(args: argparse.Namespace) -> "Specification":
     from eitherway.find.specification import Specification
     from eitherway.worlds.threads.driver import parse_command
 
-    checker = parse_command(args.checker) if args.checker is not None else ()
+    checker = parse_command(args.checker, "checker") if args.checker is not None else ()
     if checker and shutil.which(checker[0]) is None:
         raise UsageError(f"the checker {checker[0]} is no command that can be started")
     ignored = tuple(_pattern(text) for text in args.ignore_output)

@@ -19,6 +19,7 @@ HELP = "look whether a finding is still there after the program was changed"
 SECONDS = 10.0
 HANGS = 30.0  # seconds of one run
 TAKES_COMMAND = True
+_NAMED = 3  # other findings
 _USE = "eitherway verify ID -- ./program ARGS"
 
 
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from eitherway.find import saved
     from eitherway.find.progress import Budget
     from eitherway.find.search import Search
-    from eitherway.find.verified import Still, verify
+    from eitherway.find.verified import Still, again, verify
     from eitherway.recording.store import Store
     from eitherway.worlds.threads.launch import Launch, fix_addresses, program_here
     from eitherway.worlds.threads.policies import turns
@@ -61,19 +62,32 @@ def run(args: argparse.Namespace) -> int:
         still = verify(
             finding, search, turns(args.seed), budget, lambda now: line.show(f"{now.schedules:,}")
         )
-        notes = [_words(still, finding, search)]
-    seen = [search.progress.findings[finding.id]] if still is Still.THERE else []
+        there = again(finding, search)
+        notes = [_words(still, finding, there, search), *_others(finding, there, search)]
+    seen = [there] if there else []
     result = findings_list.result_of(plan, seen, notes)
     findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
     return Exit.INCONCLUSIVE if still is Still.NOT_REACHED else result.exit_code
 
 
-def _words(still: "Still", finding: "Finding", search: "Search") -> str:
+def _others(finding: "Finding", there: "Finding | None", search: "Search") -> list[str]:
+    """What else was seen on the way: whoever mends one thing may break another."""
+    from eitherway.model.identity import headline
+
+    same = {finding.id, there.id if there else finding.id}
+    others = [other for other in search.progress.findings.values() if other.id not in same]
+    notes = [f"another was seen: {other.id}, {headline(other)}" for other in others[:_NAMED]]
+    more = len(others) - len(notes)
+    return [*notes, f"{more} more were seen: eitherway check"] if more > 0 else notes
+
+
+def _words(still: "Still", finding: "Finding", there: "Finding | None", search: "Search") -> str:
     from eitherway.find.verified import Still, missing
 
     tried = _tried(search.progress)
-    if still is Still.THERE:
-        return f"{finding.id} is still there: {tried}"
+    if there is not None:
+        name = "" if there.id == finding.id else f", now as {there.id}: its file has another name"
+        return f"{finding.id} is still there{name}: {tried}"
     if still is Still.GONE:
         return f"{finding.id} is gone: it was not seen in {tried}"
     where = ", ".join(missing(finding, search))

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from eitherway import __version__
+from eitherway.errors import BadInput
 from eitherway.findings.merge import merged
 from eitherway.model.document import lines_of, read_document
 from eitherway.model.finding import Document, Finding, Summary
@@ -20,8 +21,15 @@ def path_of(store: Store) -> Path:
 
 
 def add(store: Store, findings: Iterable[Finding]) -> int:
-    """Merge these into the others; how many there are then."""
-    return _write(store, merged([*known(store), *findings]))
+    """Merge these into the others; how many there are then.
+
+    What another version wrote and this one does not know is written anew.
+    """
+    try:
+        others = known(store)
+    except BadInput:
+        others = ()
+    return _write(store, merged([*others, *findings]))
 
 
 def replace(store: Store, findings: Iterable[Finding]) -> int:
@@ -38,9 +46,10 @@ def _write(store: Store, everything: tuple[Finding, ...]) -> int:
 
 
 def known(store: Store) -> tuple[Finding, ...]:
-    """All of them. What another version wrote and this one does not know is written anew."""
+    """All of them. Raises BadInput where they cannot be read: nothing else would say so."""
     data = store.read_checked(NAME)
     try:
         return read_document(data).findings if data else ()
-    except ShapeError:
-        return ()
+    except ShapeError as problem:
+        fix = "eitherway check -- ./program ARGS, which writes it anew"
+        raise BadInput(f"{path_of(store)} is not a findings document: {problem}", fix=fix) from None

@@ -87,8 +87,12 @@ class Specification:
                 stderr=subprocess.STDOUT,
             )
             said, _ = _within_time(running, self._seen(stream))
-        except (OSError, subprocess.TimeoutExpired) as problem:
+        except OSError as problem:
             raise BadInput(f"the checker {self.checker[0]} did not run: {problem}") from None
+        except subprocess.TimeoutExpired:
+            raise BadInput(
+                f"the checker {self.checker[0]} did not end within {_TIME:.0f} seconds"
+            ) from None
         if running.returncode == 0:
             return ""
         words = said[:_SHOWN].decode(errors="replace").strip().replace("\n", " ")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a finding is still there in a program that was built anew."""
 
+import re
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -8,7 +9,7 @@ from eitherway.errors import Problem
 from eitherway.find.progress import Budget
 from eitherway.find.search import Search, Tell
 from eitherway.model.finding import Finding
-from eitherway.model.identity import own_frame
+from eitherway.model.identity import allocations, objects, own_frame, sides
 from eitherway.recording.read import Recording
 from eitherway.worlds.threads.policies import Turn
 from eitherway.worlds.threads.recorded import schedule_of
@@ -32,9 +33,30 @@ def verify(
         search.try_turns(shown)
     if finding.id not in search.progress.findings:
         search.run(turns, budget, tell)
-    if finding.id in search.progress.findings:
+    if again(finding, search) is not None:
         return Still.THERE
     return Still.GONE if missing(finding, search) == () else Still.NOT_REACHED
+
+
+def again(finding: Finding, search: Search) -> Finding | None:
+    """What was found that is the same; its file may have another name, and so it another id."""
+    found = search.progress.findings
+    wanted = _without_files(finding)
+    return found.get(finding.id) or next(
+        (other for other in found.values() if _without_files(other) == wanted), None
+    )
+
+
+def _without_files(finding: Finding) -> tuple[object, ...]:
+    """What tells it apart, but for the files in which its functions are."""
+    functions, makers = (
+        sorted(_FILE.sub("", name) for name in names)
+        for names in (sides(finding), allocations(finding))
+    )
+    return finding.kind, functions, makers, objects(finding)
+
+
+_FILE = re.compile(r"^[^:]*\.\w+:(?!:)")
 
 
 def _turns_of(finding: Finding) -> Turns | None:

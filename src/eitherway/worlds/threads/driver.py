@@ -80,14 +80,14 @@ class Driving(Closing):
         self._started.close()
 
 
-def parse_command(text: str) -> tuple[str, ...]:
-    """Words as a shell has them, without a shell."""
+def parse_command(text: str, what: str = "driver") -> tuple[str, ...]:
+    """Words as a shell has them, without a shell; `what` is started by them."""
     try:
         words = shlex.split(text)
     except ValueError as problem:
-        raise UsageError(f"the driver '{text}' has no end: {problem}") from None
+        raise UsageError(f"the {what} '{text}' has no end: {problem}") from None
     if not words or not words[0]:
-        raise UsageError("the driver is empty", fix="--driver 'CMD ARGS'")
+        raise UsageError(f"the {what} is empty", fix=f"--{what} 'CMD ARGS'")
     return tuple(words)
 
 
