@@ -34,6 +34,10 @@ static void *find(struct ew_real *real, void *libc) {
     if (looking)
         return libc;
     looking = true;
+    // Not when it is needed: looking up a name frees the message of the last one that was not
+    // there, and would do so again.
+    if (!real_free.function)
+        ew_real_find(&real_free);
     void *function = ew_real_find(real);
     looking = false;
     return function;

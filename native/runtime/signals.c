@@ -211,17 +211,25 @@ EW_EXPORT int sigaltstack(const stack_t *new, stack_t *old) {
         errno = (int)-error;
         return -1;
     }
-    if (new) {
+    if (new && ew_self) {
         memcpy(&ew_self->life.other_stack, &copy, sizeof copy);
         stacks_differ = true;
     }
     return 0;
 }
 
+// The one that was set before the start: what the compiler links first begins before us.
+static void find_stack(struct ew_life *life) {
+    raw3(SYS_sigaltstack, 0, (long)&life->other_stack, 0);
+    stacks_differ = !(life->other_stack.flags & SS_DISABLE);
+}
+
 // --- life
 
 void ew_signals_begin(struct ew_thread *thread) {
     thread->life.other_stack.flags = SS_DISABLE;
+    if (!counted)
+        find_stack(&thread->life);
     count(thread->life.mask, blockers, 1);
     counted++;
     follow_masks();

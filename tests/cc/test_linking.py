@@ -304,3 +304,35 @@ def test_a_link_that_is_ended_leaves_nothing(gcc: Shop) -> None:
     assert run.stdout.read() == b""  # ends only when the compiler has ended too
     run.stdout.close()
     assert not list(gcc.temporary.iterdir())
+
+
+FIRST = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+static char room[1 << 16];
+static void begin(void) {
+    for (int i = 0; i < 3; i++) // the message of one is freed by the next
+        dlsym(RTLD_NEXT, "nosuch");
+    sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, 0);
+}
+__attribute__((section(".preinit_array"), used)) static void (*const first)(void) = begin;
+"""
+
+
+def test_what_the_compiler_links_first_may_begin_before_us(gcc: Shop) -> None:
+    """As clang's runtime for undefined behaviour does."""
+    gcc.write("first.c", FIRST)
+    gcc.plain("-c", "first.c").ok()
+    compiler = gcc.path / "first-gcc"
+    compiler.write_text(
+        '#!/bin/sh\ncase "$*" in *-Wl,*) exec gcc first.o "$@" ;; esac\nexec gcc "$@"\n'
+    )
+    compiler.chmod(0o755)
+    gcc.write(
+        "a.c",
+        "#include <signal.h>\nint main(void) {\n    stack_t set;\n"
+        "    return sigaltstack(0, &set) || set.ss_size != 1 << 16;\n}\n",
+    )
+    gcc.cc("a.c", "-o", "a", EITHERWAY_CC="./first-gcc").ok()
+    gcc.run("./a").ok()
