@@ -199,16 +199,19 @@ static int assemble(int count, char **arguments, int input) {
     // The name that this program was started by: there may be no /proc.
     bool found = find_macros((const char *)getauxval(AT_EXECFN), macros);
     struct text changed = found ? with_hooks(compiled) : (struct text){0};
+    const char *added = changed.start ? macros : NULL;
+    if (!added && clang())
+        changed = with_syntax_set_back(compiled);
     if (input && !changed.start)
         return become_assembler(arguments);
     char **words = calloc((size_t)count + 3, sizeof *words);
-    if (!words || !put_in(name, changed.start ? macros : NULL, changed.start ? changed : compiled))
+    if (!words || !put_in(name, added, changed.start ? changed : compiled))
         return give_up(arguments, input);
     int at = 0;
     for (int i = 0; i < count; i++)
         if (!input || i != input)
             words[at++] = arguments[i];
-    if (changed.start && !clang())
+    if (added && !clang())
         words[at++] = macros;
     words[at++] = "-"; // standard input
     return become_assembler(words);

@@ -27,5 +27,8 @@ struct text {
 bool add_text(struct text *text, const char *start, size_t size); // false: there is no memory
 // The same with hooks in place of calls; empty when there is none to replace.
 struct text with_hooks(struct text compiled);
+// clang as its own assembler reads each piece of inline assembly by itself; in a text, the syntax
+// that one of them sets would stay. The same with the usual one after each; empty when all is well.
+struct text with_syntax_set_back(struct text compiled);
 
 #endif

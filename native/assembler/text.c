@@ -214,10 +214,12 @@ static struct block *blocks_of(struct text text) {
 
 // --- the text
 
+#define INTEL ".intel_syntax"
+
 // The macros are written in the usual syntax.
 static bool may_change(struct text text) {
     return memmem(text.start, text.size, HOOK, strlen(HOOK)) &&
-           !memmem(text.start, text.size, ".intel_syntax", strlen(".intel_syntax"));
+           !memmem(text.start, text.size, INTEL, strlen(INTEL));
 }
 
 static bool add_line(struct text *to, struct line line, const struct hook *hook) {
@@ -243,4 +245,46 @@ struct text with_hooks(struct text compiled) {
     bool done = blocks && add_changed(&changed, compiled, blocks);
     free(blocks);
     return done ? changed : (struct text){0};
+}
+
+// --- the syntax of pieces of inline assembly
+
+static bool contains(struct line line, const char *word) {
+    return memmem(line.start, line.size, word, strlen(word));
+}
+
+// As clang marks them, in functions and outside.
+static bool begins_piece(struct line line) {
+    return starts(line, "\t#APP") || contains(line, "# Start of file scope inline assembly");
+}
+
+static bool ends_piece(struct line line) {
+    return starts(line, "\t#NO_APP") || contains(line, "# End of file scope inline assembly");
+}
+
+static bool add_set_back(struct text *to, struct text text) {
+    static const struct line usual = {"\t.att_syntax", 12};
+    struct line line;
+    bool inside = false, changed = false, enough = true;
+    for (size_t at = 0; enough && next_line(text, &at, &line);) {
+        enough = add_line(to, line, NULL);
+        inside |= begins_piece(line);
+        changed |= contains(line, INTEL);
+        if (changed && !inside)
+            return false; // all of it is written so
+        if (inside && ends_piece(line)) {
+            enough = enough && (!changed || add_line(to, usual, NULL));
+            inside = changed = false;
+        }
+    }
+    return enough;
+}
+
+struct text with_syntax_set_back(struct text compiled) {
+    struct text changed = {0};
+    if (memmem(compiled.start, compiled.size, INTEL, strlen(INTEL)) &&
+        add_set_back(&changed, compiled))
+        return changed;
+    free(changed.start);
+    return (struct text){0};
 }

@@ -12,6 +12,7 @@ import pytest
 from tests.cc.harness import Shop
 
 from eitherway.installed import native
+from eitherway.worlds.threads.cc.arguments import parse
 from eitherway.worlds.threads.cc.compiler import C, find
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.run import run
@@ -122,6 +123,26 @@ def test_the_other_syntax_keeps_its_calls(gcc: Shop) -> None:
     assert "read8" in hooks_called(gcc, "a.o")
 
 
+@pytest.mark.parametrize(
+    "options", [("-O1",), ("-O1", "-masm=intel"), ("-O1", "-pipe"), ("-O1", "-save-temps")]
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int offset = 4;\nint f(void) { return offset; }\n",  # a word of the other syntax
+        "int f(void) {\n    int a;\n"
+        '    __asm__(".intel_syntax noprefix\\n\\tmov eax, 4" : "=a"(a));\n    return a;\n}\n',
+        '__asm__(".intel_syntax noprefix\\nf: mov eax, 4\\nret\\n");\nint f(void);\n',
+    ],
+)
+def test_clang_reads_each_piece_by_itself(clang: Shop, text: str, options: tuple[str, ...]) -> None:
+    """A syntax that one piece of inline assembly sets is not that of what comes after it."""
+    main = "int values[4];\nint main(void) { values[f() - 1] = 3; return values[3]; }\n"
+    clang.write("a.c", text + main)
+    clang.cc(*options, "a.c", "-o", "a").ok()
+    assert clang.run("./a").status == 3
+
+
 def test_what_was_written_by_hand_is_left_alone(gcc: Shop) -> None:
     gcc.write("a.s", ".macro call to\ncallq \\to\n.endm\n.globl f\nf: call __tsan_read8\nret\n")
     gcc.cc("-c", "a.s", "-o", "ours.o").ok()
@@ -170,7 +191,7 @@ def test_code_for_a_library(gcc: Shop) -> None:
 def test_schedules_and_findings_are_the_same_with_calls(shop: Shop) -> None:
     """A step is a step: what was recorded of one build means the same in the other."""
     shop.write("a.c", PROGRAM)
-    flags = list(find(C, shop.variables).compile_flags([]))
+    flags = list(find(C, shop.variables).compile_flags(parse([]), []))
     at = flags.index("-B")
     called = [*flags[:at], *flags[at + 2 :], "-O2", "-c", "a.c", "-o", "called.o"]
     shop.plain(*called, *(["-fintegrated-as"] if shop.family == "clang" else [])).ok()
@@ -281,6 +302,16 @@ def test_the_assembler_of_a_gcc_in_a_place_of_its_own(gcc: Shop) -> None:
     assert (gcc.path / "taken").read_text().split() == [str(program)]
 
 
+@pytest.mark.parametrize("words", ["clang", "clang -m64", "env clang", "env clang -m64"])
+def test_clang_is_found_among_other_words(clang: Shop, words: str) -> None:
+    own_assembler(clang)
+    clang.write("a.c", LOOP)
+    path = f"{clang.path}/prefix:{clang.variables['PATH']}"
+    clang.cc("-O1", "-c", "a.c", EITHERWAY_CC=words, PATH=path).ok()
+    assert not (clang.path / "taken").exists()
+    assert HOT in clang.symbols("a.o", "-u")
+
+
 # --- the program by itself
 
 
@@ -381,6 +412,24 @@ def test_clang_is_its_own_assembler(checked: Path, tmp_path: Path) -> None:
     told = "-c -Qunused-arguments -x assembler -I --x -gdwarf-5 -Wa,--fatal-warnings -o --64x -"
     macros = checked.with_name("hooks.s")
     assert given == [told, f'.include "{macros}"', '# 1 "a.s"', "\teitherway_exit"]
+
+
+def test_a_text_in_the_other_syntax_stays_in_it(checked: Path, tmp_path: Path) -> None:
+    clang = tmp_path / "clang"
+    clang.write_text("#!/bin/sh\nexec cat\n")
+    clang.chmod(0o755)
+    piece = "\t#APP\n.intel_syntax noprefix\n\t#NO_APP\n"
+    environment = {**os.environ, "EITHERWAY_CLANG": str(clang), "ASAN_OPTIONS": "detect_leaks=0"}
+    for begin, end in (("", "\t.att_syntax\n"), ("\t.intel_syntax noprefix\n", "")):
+        given = subprocess.run(
+            [checked, "--64"],
+            input=f"{begin}{piece}",
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert given.stdout == f"{begin}{piece}{end}"
 
 
 def test_for_another_machine_clang_is_none(checked: Path, tmp_path: Path) -> None:

@@ -306,6 +306,12 @@ def test_a_link_that_is_ended_leaves_nothing(gcc: Shop) -> None:
     assert not list(gcc.temporary.iterdir())
 
 
+def test_notes_of_coverage_lie_beside_the_program(shop: Shop) -> None:
+    shop.write("sources/a.c", HELLO)
+    shop.cc("-ftest-coverage", "sources/a.c", "-o", "hello").ok()
+    assert (shop.path / "hello-a.gcno").exists()
+
+
 FIRST = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from eitherway.errors import Unavailable, UsageError
 from eitherway.installed import native
-from eitherway.worlds.threads.cc.arguments import Argument
+from eitherway.worlds.threads.cc.arguments import Argument, CommandLine
 from eitherway.worlds.threads.cc.spawn import Child
 
 
@@ -56,7 +56,7 @@ class Compiler(NamedTuple):
     words: tuple[str, ...]  # the command; more than one word with a launcher such as ccache
     family: Family
 
-    def compile_flags(self, sources: Iterable[Argument]) -> tuple[str, ...]:
+    def compile_flags(self, line: CommandLine, sources: Iterable[Argument]) -> tuple[str, ...]:
         """What makes it generate code for our runtime. The user's own options come after."""
         header = ("-idirafter", str(native("include/eitherway.h").parent))
         assembler = ("-B", str(native("assembler/as").parent))  # puts hooks in place of calls
@@ -64,8 +64,10 @@ class Compiler(NamedTuple):
         if self.family is Family.GCC:
             return flags
         # With an assembler of its own, clang knows more of the user's options for what is in
-        # assembly, and warns of the others: so it has to be its own there.
-        outside = () if any(source.is_assembly for source in sources) else ("-fno-integrated-as",)
+        # assembly, and warns of the others: so it has to be its own there. In Intel's syntax there
+        # is nothing that ours could do, and not every name of the user's can be written.
+        own = line.has("-masm=intel") or any(source.is_assembly for source in sources)
+        outside = () if own else ("-fno-integrated-as",)
         # It warns of options that a call does not need, such as these for an assembler file.
         return ("--start-no-unused-arguments", *flags, *outside, "--end-no-unused-arguments")
 
@@ -79,7 +81,7 @@ class Compiler(NamedTuple):
         environment.pop(_CLANG, None)
         path = environment.get("PATH", os.defpath)
         if self.family is Family.CLANG:
-            environment[_CLANG] = _which(self.words[-1], path)
+            environment[_CLANG] = _clang(self.words, path)
             return
         prefixes = list(_prefixes(options))
         gcc, usual = (os.path.realpath(_which(name, path)) for name in (self.words[-1], "as"))
@@ -156,6 +158,13 @@ def _family(words: tuple[str, ...], path: str) -> Family:
     if status != 0:
         raise UsageError(f"{' '.join(words)} --version fails: it is no compiler we know")
     return Family.CLANG if b"clang" in text else Family.GCC
+
+
+def _clang(words: tuple[str, ...], path: str) -> str:
+    """The one among the words; launchers come before it, options of the user's after."""
+    found = [program for word in words if word[:1] != "-" and (program := _which(word, path))]
+    named = [program for program in found if "clang" in os.path.basename(program)]
+    return (named or found or [""])[-1]
 
 
 def _which(name: str, path: str) -> str:

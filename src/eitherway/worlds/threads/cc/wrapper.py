@@ -36,7 +36,7 @@ def run(language: Language, words: Sequence[str]) -> int:
     cleaned = _without_lto(line, language)
     if stage is Stage.LINK:
         return _Link(language, compiler, cleaned).run()
-    flags = compiler.compile_flags(line.of(Kind.SOURCE))
+    flags = compiler.compile_flags(line, line.of(Kind.SOURCE))
     if cleaned is line:
         return become([*compiler.words, *flags, *words])
     rest = [word for argument in _whole(cleaned) for word in argument.words]
@@ -108,7 +108,7 @@ class _Link:
         return failed, objects
 
     def _source_words(self, source: Argument) -> list[str]:
-        words = list(self.compiler.compile_flags([source]))
+        words = list(self.compiler.compile_flags(self.line, [source]))
         for option in self.line.of(Kind.OPTION):
             if not option.value.startswith("-gsplit-dwarf"):  # beside an object that is gone
                 words += option.words
@@ -121,9 +121,12 @@ class _Link:
         output, stem = self.line.output, _stem(source.value)
         words: list[str] = []
         if self.compiler.family is Family.GCC:
-            words += ["-dumpdir", self._prefix(stem)]
+            name = os.path.basename(source.value)  # not that of the object
+            ending = os.path.splitext(name)[1]
+            words += ["-dumpdir", self._prefix(stem), "-dumpbase", name, "-dumpbase-ext", ending]
         else:
             words += ["-Qunused-arguments"]  # those for the linker
+            words += self._coverage_files(stem)
         if self.line.has("-MD", "-MMD"):
             words += [] if self._given("-MF") else ["-MF", self._dependency_file(stem)]
             words += [] if self._given("-MT", "-MQ") else ["-MQ", output or f"{stem}.o"]
@@ -136,6 +139,14 @@ class _Link:
         if len(inputs) == 1 and _stem(output) == stem:
             return os.path.join(os.path.dirname(output) or ".", "")
         return f"{output}-"
+
+    def _coverage_files(self, stem: str) -> list[str]:
+        """clang's: it writes one when it compiles, and the program one when it ends."""
+        if not self.line.has("--coverage", "-coverage", "-ftest-coverage", "-fprofile-arcs"):
+            return []
+        path = os.path.abspath(f"{self._prefix(stem)}{stem}")
+        files = (f"-coverage-notes-file={path}.gcno", f"-coverage-data-file={path}.gcda")
+        return [word for file in files for word in ("-Xclang", file)]
 
     def _dependency_file(self, stem: str) -> str:
         if self.line.output:
