@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 
 #include "entries.h"
 
@@ -31,7 +32,7 @@ static bool makes_link(uint64_t number) {
 
 static bool makes(uint64_t number) {
     return makes_directory(number) || makes_link(number) || number == SYS_mknod ||
-           number == SYS_mknodat;
+           number == SYS_mknodat || number == SYS_bind;
 }
 
 // What is there by now may be another, that came later.
@@ -162,8 +163,21 @@ static void mend_all(struct thread *thread, const struct seen *seen) {
         *remembered(second) = first->found;
 }
 
+// A name of a socket is in no argument, but in its address; few are looked for, so none is kept.
+static void take_socket(struct thread *thread, const struct seen *seen) {
+    struct sockaddr_un address;
+    size_t length = seen->length[0] < sizeof address ? seen->length[0] : sizeof address;
+    memcpy(&address, seen->text, length);
+    entries_ask_about(seen);
+    lookups_take_socket(thread, &address, length);
+    learn_ways(thread, seen);
+    mend_all(thread, seen);
+}
+
 void entries_take(struct thread *thread, const struct seen *seen) {
     thread->lookup_count = 0;
+    if (seen->number == SYS_bind || seen->number == SYS_connect)
+        take_socket(thread, seen);
     if (!path_count(seen->number))
         return;
     uint32_t number = walk_number(seen);

@@ -371,7 +371,7 @@ INLINE void take_file(struct task_struct *task, struct seen *seen, u32 descripto
 }
 
 // What some calls are given lies in memory: what kind of lock, how to open, where a socket is.
-INLINE void take_memory(struct seen *seen, u32 number) {
+INLINE void take_memory(struct task_struct *task, struct seen *seen, u32 number) {
     if (number == FCNTL)
         read_user(seen->pair, sizeof(short), (const void *)seen->arguments[2]);
     if (number == OPENAT2)
@@ -380,6 +380,7 @@ INLINE void take_memory(struct seen *seen, u32 number) {
         u64 length = seen->arguments[2] < ADDRESS ? seen->arguments[2] : ADDRESS;
         if (read_user(seen->text, length & (SEEN_PATH - 1), (const void *)seen->arguments[1]) == 0)
             seen->length[0] = length;
+        take_start(task, seen, SEEN_NO_ARGUMENT, &seen->directory[0]);
     }
 }
 
@@ -426,7 +427,7 @@ SECTION("raw_tp/sys_enter") int begins(u64 *context) {
     }
     if (shape->path[1] != SEEN_NO_ARGUMENT)
         take_start(task, seen, shape->directory[1], &seen->directory[1]);
-    take_memory(seen, number);
+    take_memory(task, seen, number);
     seen->kind = SEEN_CALL;
     seen->entered = RING_WRITTEN();
     return 0;

@@ -9,6 +9,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,10 +91,12 @@ bool call_waits_for_time(const struct thread *thread) {
 
 // Where a socket is or goes to: as bytes, the same for who listens and who comes.
 static void take_address(struct thread *thread) {
-    char address[128];
+    struct sockaddr_un address = {0}; // the longest
     size_t length = thread->call.a2 < sizeof address ? thread->call.a2 : sizeof address;
-    if (memory_read(thread->id, thread->call.a1, address, length) == (ssize_t)length)
-        thread->call.value = text_number(address, length);
+    if (memory_read(thread->id, thread->call.a1, &address, length) != (ssize_t)length)
+        return;
+    thread->call.value = text_number((const char *)&address, length);
+    lookups_take_socket(thread, &address, length);
 }
 
 void call_look(struct thread *thread) {
@@ -111,8 +114,6 @@ void call_look(struct thread *thread) {
         memory_read(thread->id, thread->call.a2, &lock, sizeof lock);
         thread->call.value = (uint64_t)(uint16_t)lock.l_type;
     }
-    if (thread->call.number == SYS_bind || thread->call.number == SYS_connect)
-        take_address(thread);
     bool gives = thread->call.number == SYS_vmsplice &&
                  descriptor_state(thread, (int)thread->call.a0, &position, &opened) &&
                  (opened & O_ACCMODE) != O_RDONLY;
@@ -121,6 +122,8 @@ void call_look(struct thread *thread) {
     polls_enter(thread);
     ipc_enter(thread);
     lookups_take(thread);
+    if (thread->call.number == SYS_bind || thread->call.number == SYS_connect)
+        take_address(thread);
 }
 
 // ---- what it changes of what its process is known to have

@@ -9,6 +9,7 @@
 #include "tracer.h"
 
 enum { FAIR = 2048 }; // calls of one, while others are held, until it comes behind them
+enum { LOOKS = 128 }; // sleeps of others, until they are taken to wait for who is kept back
 
 static bool ordered, brief;
 static uint64_t seed;
@@ -17,6 +18,7 @@ static struct thread *in_flight; // as they come: the call that others wait for
 static size_t held;              // as they come: so many wait for it
 static bool off_plan;            // anchors are still to come, each when the one before has happened
 static size_t next_anchor;       // off the plan
+static size_t slept;             // off the plan, since the last anchor
 static const char *forced = "as asked";
 
 void gate_begin(const struct options *options) {
@@ -71,6 +73,7 @@ static void let_through(struct thread *thread) {
     count_likes(thread);
     bool skipped = ordered && call_waits_for_time(thread); // nobody else can go: time goes on
     if (skipped) {
+        slept++;
         clock_slept(thread);
         stop_skip(thread->id, 0);
     }
@@ -173,6 +176,7 @@ static void leave_plan(const struct ew_process_turn *turn) {
     end_note("left_plan", text);
     next_anchor = plan_anchors_done();
     off_plan = next_anchor + 1 < plan_anchors(); // else the order is as asked
+    slept = 0;
     if (off_plan)
         forced = "not reached";
     plan_give_up();
@@ -241,10 +245,19 @@ static bool give_in(void) {
     return true;
 }
 
+// Who looks again and again, and sleeps in between, waits for what they are to do: nor can it then.
+static void give_in_to_waiting(void) {
+    if (!off_plan || slept < LOOKS)
+        return;
+    forced = "waits";
+    off_plan = false;
+}
+
 static void pass_anchor(struct thread *thread) {
     if (!off_plan || !stands_before_anchor(thread, next_anchor))
         return;
     next_anchor++;
+    slept = 0;
     if (next_anchor + 1 < plan_anchors())
         return;
     forced = "as asked"; // the last comes behind by itself
@@ -253,6 +266,7 @@ static void pass_anchor(struct thread *thread) {
 
 static bool next_by_priority(void) {
     struct choice choice = {0};
+    give_in_to_waiting();
     threads_each(consider, &choice);
     if (!choice.best)
         return give_in() && next_by_priority();

@@ -4,8 +4,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -155,6 +159,22 @@ static bool begin_at(struct walk *walk, int directory) {
     return true;
 }
 
+// Where `rest` leads to.
+static void go(struct walk *walk, struct thread *thread, uint32_t path, int directory,
+               bool follow) {
+    if (thread->brief)
+        return;
+    walk->thread = thread;
+    walk->path = path;
+    walk->follow = follow;
+    walk->in_root = false;
+    walk->links = 0;
+    cut_gone(walk, 0);
+    if (walk->rest[0] == '/' ? go_to_root(walk) : begin_at(walk, directory))
+        while (step(walk))
+            ;
+}
+
 static void take_path(struct thread *thread, uint32_t path, int directory, uint64_t address,
                       bool follow) {
     struct walk walk; // large: only what is needed is set
@@ -163,19 +183,9 @@ static void take_path(struct thread *thread, uint32_t path, int directory, uint6
         thread->call.object = shared_object(thread, directory, &thread->mode);
     if (length <= 0)
         return;
-    walk.thread = thread;
-    walk.path = path;
-    walk.follow = follow;
-    walk.in_root = false;
-    walk.links = 0;
-    cut_gone(&walk, 0);
     if (path == 0)
         note_path(thread, walk.rest);
-    if (thread->brief)
-        return;
-    if (walk.rest[0] == '/' ? go_to_root(&walk) : begin_at(&walk, directory))
-        while (step(&walk))
-            ;
+    go(&walk, thread, path, directory, follow);
 }
 
 static uint64_t argument(const struct thread *thread, int number) {
@@ -211,4 +221,16 @@ void lookups_take(struct thread *thread) {
         take_path(thread, path++, directory, argument(thread, i), follow);
         directory = AT_FDCWD;
     }
+}
+
+// A socket that has a name in a directory: bind makes it, connect looks for it.
+void lookups_take_socket(struct thread *thread, const struct sockaddr_un *address, size_t length) {
+    struct walk walk; // large: only what is needed is set
+    size_t begins = offsetof(struct sockaddr_un, sun_path);
+    if (length <= begins || address->sun_family != AF_UNIX || !address->sun_path[0])
+        return;
+    length = strnlen(address->sun_path, length - begins);
+    memcpy(walk.rest, address->sun_path, length);
+    walk.rest[length] = '\0';
+    go(&walk, thread, 0, AT_FDCWD, thread->call.number == SYS_connect);
 }

@@ -149,6 +149,8 @@ bool object_is_random(uint32_t number); // gives bytes that nobody can tell
 bool object_is_of_machine(uint32_t number, pid_t thread, int descriptor, bool *random);
 bool position_matters(uint64_t number); // of the file, to a call of this number
 uint32_t object_of_descriptor(pid_t thread, int descriptor, struct stat *status);
+struct sockaddr_un;
+void lookups_take_socket(struct thread *thread, const struct sockaddr_un *address, size_t length);
 void lookups_take(struct thread *thread);
 
 // A name in a directory, and the way to it; what is there, and of which type.

@@ -54,6 +54,9 @@ SCRIPTS = {
     "cat t l; rm t; cat l; set -C; echo 4 > l; cat l",
     "walked trees": "mkdir -p a/b; echo 1 > a/b/f; ln -s f a/b/l; tar cf t a; cat a/b/l; "
     "rm a/b/f; mkdir a/b/f; tar cf t a; cat a/b/f/x; rm -r a; mkdir a; tar cf t a",
+    "sockets": "mkdir d; perl -e 'use Socket; socket(S, PF_UNIX, SOCK_STREAM, 0); chdir q(d);"
+    "connect(S, sockaddr_un(q(s))); bind(S, sockaddr_un(q(s))); listen(S, 1); bind(S, sockaddr_un"
+    "(q(s))); socket(C, PF_UNIX, SOCK_STREAM, 0); connect(C, sockaddr_un(q(../d/s)))'; rm d/s",
     "proc": "cat /proc/self/comm; ls /proc/$$/fd > /dev/null",
 }
 

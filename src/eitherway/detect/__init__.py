@@ -20,6 +20,7 @@ from eitherway.detect import (
     memory_error,
     near,
     toctou,
+    tries,
     wait_wakeups,
     wakeup_waits,
 )
@@ -50,6 +51,7 @@ class Detector:
 DETECTORS = (
     Detector("load-store", load_store.find, ALL_EDGES, MEMORY_WORLDS),
     Detector("load-store", near.find, ALL_EDGES, frozenset({World.PROCESSES})),
+    Detector("load-store", tries.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
     Detector("wait-wakeups", wait_wakeups.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
     Detector("wait-wakeups", interrupted.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
     Detector("wakeup-waits", wakeup_waits.find, INHERENT_EDGES, frozenset({World.PROCESSES})),

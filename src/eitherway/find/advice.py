@@ -3,12 +3,13 @@
 
 import posixpath
 from collections.abc import Iterator
+from string import ascii_uppercase
 
 import numpy as np
 
 from eitherway.find.uses import closes
 from eitherway.model.trace import Trace
-from eitherway.model.words import STORES, OpKind
+from eitherway.model.words import STORES, OpFlag, OpKind
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.calls import call_of
 from eitherway.worlds.processes.cut import Between, Pair
@@ -23,6 +24,18 @@ from eitherway.worlds.threads.launch import Launch
 _MAKES_DIRECTORY = ("mkdir", "mkdirat")
 _RENAME = {"rename", "renameat", "renameat2"}
 _REMOVE = {"unlink", "unlinkat", "rmdir", *_RENAME}
+_ADDRESS = (
+    "Nobody is there before listen and after the last close: who connects must wait for a word of "
+    "the one that listens (a pipe, or a file that is made behind listen), or try again."
+)
+_LOCK = (
+    "Who finds this lock taken gives up: if it is to wait instead, it must ask without LOCK_NB "
+    "(flock without -n, fcntl with F_SETLKW), or try again."
+)
+_LOCK_FILE = (
+    "Who finds this name taken gives up: if it is a lock, it must try again until the name is "
+    "free, or wait at a lock that the kernel gives back (flock)."
+)
 
 
 class Advice:
@@ -80,6 +93,11 @@ class Advice:
             "first is to be waited for alone."
         )
 
+    def on_ring(self, operations: tuple[int, ...]) -> Iterator[str]:
+        """Locks that several take in different orders."""
+        yield from self._who(operations)
+        yield "Where all take these locks in one and the same order, none waits for ever."
+
     def on_choice(self, operations: tuple[int, ...]) -> Iterator[str]:
         """A wait that takes whichever child it finds."""
         yield from self._who(operations)
@@ -90,7 +108,7 @@ class Advice:
 
     def _who(self, operations: tuple[int, ...]) -> Iterator[str]:
         """The commands, where they work, and the lines that they come from."""
-        for name, operation in zip("ABC", operations, strict=False):
+        for name, operation in zip(ascii_uppercase, operations, strict=False):
             call = int(self._traced.call[operation])
             if call == NO_CALL:
                 continue
@@ -120,7 +138,9 @@ class Advice:
 
     def _of_object(self, operations: tuple[int, ...]) -> Iterator[str]:
         described = [self._traced.describe(operation) for operation in operations]
-        if any(each.part == PART_WORDS[PERMISSIONS] for each in described):
+        if self._gives_up(operations):
+            yield _LOCK if described[0].object == "file lock" else _LOCK_FILE
+        elif any(each.part == PART_WORDS[PERMISSIONS] for each in described):
             yield (
                 "A file that is made under another name, with the permissions that it is to have, "
                 "and renamed when it is ready is never seen without them."
@@ -133,8 +153,17 @@ class Advice:
             )
         elif any(each.object == "file" for each in described):
             yield from _of_file(self._traced.trace, operations)
+        elif any(each.object == "address" for each in described):
+            yield _ADDRESS
         elif any(each.object == "entry" for each in described):
             yield from self._of_entry(operations)
+
+    def _gives_up(self, operations: tuple[int, ...]) -> bool:
+        """Whether one of them fails where it finds taken what the other gives back."""
+        sides = [self._traced.trace.operation(number) for number in operations]
+        names = {self._traced.name(int(self._traced.call[number])) for number in operations}
+        tries = any(side.flags & OpFlag.TRY for side in sides)
+        return tries and (bool(names & _REMOVE) or any(s.kind is OpKind.RELEASE for s in sides))
 
     def _of_entry(self, operations: tuple[int, ...]) -> Iterator[str]:
         names = {self._traced.name(int(self._traced.call[number])) for number in operations}

@@ -3,7 +3,7 @@
 
 import difflib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,7 +25,16 @@ from eitherway.model.words import Arm, Class
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.branch import Branches, Spec
-from eitherway.worlds.processes.cut import POLLS, Alone, Between, Came, Choice, Interrupted, Pair
+from eitherway.worlds.processes.cut import (
+    POLLS,
+    Alone,
+    Between,
+    Came,
+    Choice,
+    Interrupted,
+    Pair,
+    Ring,
+)
 from eitherway.worlds.processes.outcome import text_of
 from eitherway.worlds.processes.run import Ran
 from eitherway.worlds.processes.traced import Traced
@@ -183,6 +192,8 @@ class TreeJudge(Closing):
             yield from self._advice.on_interrupted(candidate.operations)
         elif isinstance(candidate.anchors, Alone):
             yield from self._advice.on_polled(candidate.operations)
+        elif isinstance(candidate.anchors, Ring):
+            yield from self._advice.on_ring(candidate.operations)
         elif isinstance(candidate.anchors, Choice):
             yield from self._advice.on_choice(candidate.operations)
 
@@ -254,21 +265,33 @@ def _order(candidate: Candidate, arm: Arm) -> str:
     """Who comes before whom in an arm."""
     anchors = candidate.anchors
     if isinstance(anchors, Choice):
-        child = anchors.instead if arm is Arm.FLIP else anchors.found
-        waits = [op for op in candidate.finding.operations if op.op.startswith("wait")]
-        return f"the {side(waits[0])} finds process {child} first"
+        return _finding(candidate, anchors.instead if arm is Arm.FLIP else anchors.found)
     if isinstance(anchors, Between):
         return _coming(candidate, anchors.came(arm))
-    if isinstance(anchors, Interrupted):
-        wait, sent, wake = map(side, candidate.finding.operations)
-        if arm is Arm.CONTROL:
-            return f"the signal of the {sent} interrupts the {wait}"
-        return f"the {wake} ends the {wait} before the signal of the {sent} comes"
-    if isinstance(anchors, Alone):
-        return _alone(candidate, arm)
+    told: dict[type, Callable[[Candidate, Arm], str]] = {
+        Interrupted: _interrupting,
+        Alone: _alone,
+        Ring: _meeting,
+    }
+    return told.get(type(anchors), _first)(candidate, arm)
+
+
+def _first(candidate: Candidate, arm: Arm) -> str:
     first, second = (side(operation) for operation in candidate.sides[:2])
     one, other = (second, first) if arm is Arm.FLIP else (first, second)
     return f"the {one} comes before the {other}"
+
+
+def _finding(candidate: Candidate, child: int) -> str:
+    waits = [op for op in candidate.finding.operations if op.op.startswith("wait")]
+    return f"the {side(waits[0])} finds process {child} first"
+
+
+def _interrupting(candidate: Candidate, arm: Arm) -> str:
+    wait, sent, wake = map(side, candidate.finding.operations)
+    if arm is Arm.CONTROL:
+        return f"the signal of the {sent} interrupts the {wait}"
+    return f"the {wake} ends the {wait} before the signal of the {sent} comes"
 
 
 def _alone(candidate: Candidate, arm: Arm) -> str:
@@ -276,6 +299,13 @@ def _alone(candidate: Candidate, arm: Arm) -> str:
     if arm is Arm.FLIP:
         return f"the {side(poll)} finds what the {side(other)} made ready, and that alone"
     return f"the {side(poll)} finds something else ready, before the {side(other)}"
+
+
+def _meeting(candidate: Candidate, arm: Arm) -> str:
+    takers = " and ".join(map(side, candidate.finding.operations[::2]))
+    if arm is Arm.FLIP:
+        return f"the {takers} come before either goes on"
+    return f"one of the {takers} comes when the other has given its locks back"
 
 
 def _coming(candidate: Candidate, came: Came) -> str:
@@ -289,7 +319,7 @@ def _coming(candidate: Candidate, came: Came) -> str:
 
 def _orders(candidate: Candidate) -> Orders:
     other, recorded = (f"When {_order(candidate, arm)}" for arm in (Arm.FLIP, Arm.CONTROL))
-    if isinstance(candidate.anchors, Between | Interrupted | Alone):
+    if isinstance(candidate.anchors, Between | Interrupted | Alone | Ring):
         return Orders(other, recorded, "otherwise")
     return Orders(other, recorded)
 

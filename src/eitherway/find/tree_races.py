@@ -24,6 +24,7 @@ from eitherway.worlds.processes.cut import (
     Cuts,
     Interrupted,
     Pair,
+    Ring,
 )
 from eitherway.worlds.processes.known import Known
 from eitherway.worlds.processes.traced import Traced
@@ -120,7 +121,7 @@ def _sides(
         return seen[anchors.seen]
     if isinstance(anchors, Interrupted):
         return finding.operations[1:]
-    if isinstance(anchors, Choice | Alone):
+    if isinstance(anchors, Choice | Alone | Ring):
         return finding.operations
     calls = [int(traced.call[number]) for number in race.operations]
     return tuple(finding.operations[calls.index(call)] for call in (anchors.first, anchors.second))

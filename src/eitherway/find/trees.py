@@ -43,7 +43,7 @@ from eitherway.worlds.processes.apart import (
     lacking,
 )
 from eitherway.worlds.processes.branch import Spec
-from eitherway.worlds.processes.cut import Choice, Unended
+from eitherway.worlds.processes.cut import Choice, Pair, Unended
 from eitherway.worlds.processes.log import Ending, Log
 from eitherway.worlds.processes.run import Limits, Ran, run
 from eitherway.worlds.processes.serving import serves
@@ -60,6 +60,7 @@ _SEEDS = 4  # orders that are recorded until one does not fail
 _NO_END = "the recorded run came to no end, and had to be ended"
 _REDACTED = "what it would be done again with is left out (--redact)"
 _WAITS = 4  # branches whose wait found another child, and that are looked at in their turn
+_TURNS = 4  # the same of those in which a process went another way, to the same end
 _DEEPER = 2  # branches that fail and are looked at in their turn
 
 Tell = Callable[[str], None]
@@ -330,13 +331,17 @@ class TreeSearch(Closing):
         checked: Checked,
         pace: _Pace,
     ) -> None:
-        """Races that a wait hid: it found a child that it could have found later.
+        """Races that are not in this run: a wait hid them, or nobody came to where they are.
 
-        What that child did came before all that its parent did afterwards, in this run and by
-        chance. Where the wait finds another one first, it may come at any time.
+        A wait found a child that it could have found later: what that child did came before all
+        that its parent did afterwards, in this run and by chance. Where the wait finds another one
+        first, it may come at any time. And who finds in the other order what it did not find here
+        may go another way: that it came to the same end says nothing of the calls on that way.
         """
         known = {instances[0].finding.id for instances in found.groups}
-        for spec in _other_children(results)[:_WAITS]:
+        for spec in (*_other_children(results)[:_WAITS], *_other_ways(results)[:_TURNS]):
+            if monotonic() > pace.until:
+                return
             with self._store.new() as slot:
                 judge.record(spec, slot.path)
                 with Recording.open(slot.path) as recording:
@@ -447,6 +452,17 @@ def _other_children(results: list[Tried]) -> list[Spec]:
         for tried in results
         if isinstance(tried.candidate.anchors, Choice)
     ]
+
+
+def _other_ways(results: list[Tried]) -> list[Spec]:
+    """Branches that do the same in the other order, with other calls."""
+    found: dict[int, Spec] = {}
+    for tried in results:
+        for trial in tried.verdict.trials if isinstance(tried.candidate.anchors, Pair) else ():
+            if tried.klass in QUIET and trial.flipped and trial.flip.steps != trial.control.steps:
+                spec = Spec(tried.candidate.anchors, Arm.FLIP, trial.continuation)
+                found.setdefault(trial.flip.steps, spec)
+    return list(found.values())
 
 
 def _unexplained(results: list[Tried], recorded: Outcome) -> dict[Way, Spec]:

@@ -11,7 +11,7 @@ from itertools import count, product
 
 from eitherway.model.finding import FoundOperation, Frame
 from eitherway.model.identity import own_frame
-from eitherway.model.race import INTERRUPTED, OVERLAPPING, UNORDERED
+from eitherway.model.race import INTERRUPTED, OVERLAPPING, TRIED, UNORDERED
 from eitherway.model.shortened import shortened
 from eitherway.model.words import STORES, Kind, OpFlag, OpKind
 
@@ -72,6 +72,8 @@ UNDECIDED = "So the program does not decide it"
 def _pair(named: dict[str, Side], pattern: str) -> Sentences:
     if len(named) != 2:
         return ()
+    if pattern == TRIED:
+        return _tried(named)
     (a, one), (b, other) = named.items()
     storing = [letter for letter, side in named.items() if side.kind in STORES]
     writes = "both of them write" if len(storing) == len(named) else f"{storing[0]} writes"
@@ -83,6 +85,21 @@ def _pair(named: dict[str, Side], pattern: str) -> Sentences:
         f"However, no such chain exists in this run ({a} {_holding(one)}, {b} {_holding(other)}): "
         f"a contradiction.",
         f"{UNDECIDED}: {_came(pattern, a, b)}",
+    )
+
+
+def _tried(named: dict[str, Side]) -> Sentences:
+    first, second = named
+    tries = first if named[first].flags & OpFlag.TRY else second
+    gives = second if tries == first else first
+    here = "gave up here" if named[tries].flags & OpFlag.FAILED else "worked here"
+    return (
+        f"Then {tries} works or fails by which comes first, because it does not wait: it gives up "
+        f"where it finds taken what {gives} gives back.",
+        f"Suppose the program decides this. Then a chain of starts, joins and wake-ups leads from "
+        f"{first} to {second}, because a lock alone says only that they do not overlap.",
+        "However, no such chain exists in this run: a contradiction.",
+        f"{UNDECIDED}: {tries} {here}, and can come on the other side of {gives}.",
     )
 
 

@@ -20,7 +20,7 @@ from eitherway.model.words import World
 # Probes wait more than they compute; all at once would starve the ones with a limit.
 AT_ONCE = 8
 
-BUILT: frozenset[World] = frozenset({World.THREADS})
+BUILT: frozenset[World] = frozenset({World.THREADS, World.PROCESSES})
 """The worlds in which this version runs programs. A world joins in the commit that ships it."""
 
 

@@ -225,7 +225,7 @@ CALLS: dict[int, Shape] = {
         ("descriptor",),
         "nothing",
         "always",
-        ("wake listener",),
+        ("load address", "load entry", "wake listener"),
     ),
     43: Shape(
         "accept",
@@ -274,14 +274,14 @@ CALLS: dict[int, Shape] = {
         ("descriptor",),
         "nothing",
         "never",
-        (),
+        ("store address", "store entry"),
     ),
     50: Shape(
         "listen",
         ("descriptor",),
         "nothing",
         "never",
-        (),
+        ("store address",),
     ),
     53: Shape(
         "socketpair",

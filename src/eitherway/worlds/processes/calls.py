@@ -10,6 +10,12 @@ from eitherway.worlds.processes.log import Log
 
 _UNKNOWN = Shape("call", (), "nothing", "never", ())
 LOOKUP_LAST, LOOKUP_IN_ROOT = 1, 2
+_NEW_ENTRY = {
+    *("mkdir", "mkdirat", "mknod", "mknodat", "bind"),
+    *("link", "linkat", "symlink", "symlinkat"),
+}
+_NEW_FILE = os.O_CREAT | os.O_EXCL
+_NO_REPLACE = 1  # of renameat2
 
 
 class Found(NamedTuple):
@@ -77,6 +83,13 @@ class Call(NamedTuple):
         entry = self.entry()
         makes = bool(self.opens & os.O_CREAT)
         return self.worked and makes and entry is not None and entry.object == 0
+
+    @property
+    def needs_absence(self) -> bool:
+        """Whether it makes an entry, and gives up where one is there."""
+        if self.name == "renameat2":
+            return bool(self.arguments[4] & _NO_REPLACE)
+        return self.name in _NEW_ENTRY or self.opens & _NEW_FILE == _NEW_FILE
 
     @property
     def waits_for_any(self) -> bool:

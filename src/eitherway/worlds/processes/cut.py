@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Consistent cuts: which calls a branch makes again before those whose order is tried."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
 from eitherway.model.order import Order
 from eitherway.model.race import INTERRUPTED, Race
 from eitherway.model.trace import Table
-from eitherway.model.words import Arm, Kind, OpKind
+from eitherway.model.words import Arm, EdgeKind, Kind, OpKind
 from eitherway.worlds.processes.call_table import CALLS
 from eitherway.worlds.processes.operations import NO_CALL
 from eitherway.worlds.processes.plan import Turns
@@ -105,7 +107,14 @@ class Alone:
     instead: int
 
 
-Anchors = Pair | Choice | Between | Interrupted | Alone  # of a race
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """Calls that each want a lock, by processes that each have the one that the next wants."""
+
+    wants: tuple[int, ...]
+
+
+Anchors = Pair | Choice | Between | Interrupted | Alone | Ring  # of a race
 Asked = Anchors | Unended  # of a branch
 
 
@@ -123,14 +132,20 @@ class Cuts:
             return None
         if race.kind is Kind.LOAD_STORE:
             return Pair(*sorted(calls))
+        if race.kind is Kind.WAKEUP_WAITS:
+            return self._two_waits(race)
+        return self._several(race, calls) or self._choice(calls) or self._of_stream(race)
+
+    def _several(self, race: Race, calls: list[int]) -> Anchors | None:
+        """Whose order is not that of two."""
         if race.pattern == INTERRUPTED:
             return Interrupted(*calls)
         if race.kind is Kind.TOCTOU:
             check, change, use = calls
             return Between(check, change, use, first=not self._before(change)[check])
-        if race.kind is Kind.WAKEUP_WAITS:
-            return self._two_waits(race)
-        return self._choice(calls) or self._of_stream(race)
+        if race.kind is Kind.DEADLOCK and len(calls) > _TWO:
+            return Ring(tuple(sorted(calls[1::2])))
+        return None
 
     def others(self, race: Race) -> list[Anchors]:
         """What can be tried of the same race besides."""
@@ -196,19 +211,17 @@ class Cuts:
         Kept are those without which the anchors could not have happened; the rest is left to what
         comes then.
         """
-        match anchors:
-            case Pair():
-                return self._of_pair(anchors, arm)
-            case Between():
-                return self._of_three(anchors, arm)
-            case Interrupted():
-                return self._of_interrupted(anchors, arm)
-            case Alone():
-                return self._of_alone(anchors, arm)
-            case Unended():
-                return self._of_unended(anchors.choice)
-            case Choice():
-                return self._of_choice(anchors, arm)
+        if isinstance(anchors, Unended):
+            return self._of_unended(anchors.choice)
+        of: dict[type, Callable[..., Turns]] = {
+            Pair: self._of_pair,
+            Between: self._of_three,
+            Interrupted: self._of_interrupted,
+            Alone: self._of_alone,
+            Ring: self._of_ring,
+            Choice: self._of_choice,
+        }
+        return of[type(anchors)](anchors, arm)
 
     def _of_choice(self, anchors: Choice, arm: Arm) -> Turns:
         if arm is Arm.PREFIX:
@@ -261,6 +274,16 @@ class Cuts:
         flip = alone.instead, alone.poll, alone.ended
         return _ending(needed, flip if arm is Arm.FLIP else flip[::-1])
 
+    def _of_ring(self, ring: Ring, arm: Arm) -> Turns:
+        """All have come as far as they can before one of them goes on."""
+        if arm is Arm.PREFIX:
+            return Turns(range(max(ring.wants) + 1))
+        order = self._inherent if arm is Arm.FLIP else self._order
+        needed = np.zeros(len(self._traced.first), dtype=bool)
+        for call in ring.wants:
+            needed |= self._before(call, order)
+        return _ending(needed, ring.wants if arm is Arm.FLIP else ring.wants[-1:])
+
     def _of_interrupted(self, three: Interrupted, arm: Arm) -> Turns:
         """It waits in either order; the signal comes behind it when it was ended before."""
         every = three.wait, three.signal, three.wake
@@ -296,11 +319,16 @@ class Cuts:
         found = np.flatnonzero(actors[:operation] == actors[operation])
         return [int(number) for number in found[-1:]]
 
-    def _before(self, call: int) -> Table:
+    def _before(self, call: int, order: Order | None = None) -> Table:
         """Which calls happened before one of them."""
         firsts = self._traced.first
         last = int(np.flatnonzero(self._traced.call == call)[-1])
-        return self._order.before(firsts, np.full(len(firsts), last))
+        return (order or self._order).before(firsts, np.full(len(firsts), last))
+
+    @cached_property
+    def _inherent(self) -> Order:
+        """Without what only happened to come first: which of two had a lock."""
+        return Order.of(self._traced.trace, (EdgeKind.INHERENT,))
 
 
 def _ending(needed: Table, ends: tuple[int, ...], also: tuple[int, ...] = ()) -> Turns:

@@ -257,7 +257,8 @@ def _takes_file(calls: Table, _: Table) -> Table:
     return found
 
 
-SETS_LOCK = {fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW}
+OPEN_FILES_LOCK = {fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW}
+SETS_LOCK = {fcntl.F_SETLK, fcntl.F_SETLKW, *OPEN_FILES_LOCK}
 _TAKES_WHEN = {
     "open": _opens_fifo,
     "openat": _opens_fifo,

@@ -38,6 +38,7 @@ PART_WORDS = {
 }
 BYTES = 4  # where an inode's bytes begin
 ALL = 2**63
+_GIVES_UP = {fcntl.F_SETLK, fcntl.F_OFD_SETLK}
 _MAP_SHARED, _PROT_WRITE, _MAP_SHARED_VALIDATE = 1, 2, 3
 
 
@@ -83,7 +84,7 @@ def _looks(call: Call, *, changes: bool = False) -> OpFlag:
     if "check entry" in call.shape.does:
         return OpFlag.CHECK
     if call.worked:
-        return OpFlag.NONE
+        return OpFlag.TRY if changes and call.needs_absence else OpFlag.NONE
     return OpFlag.FAILED | OpFlag.TRY if changes else OpFlag.FAILED
 
 
@@ -201,6 +202,14 @@ def _listener(kind: OpKind) -> "Action":
     return act
 
 
+def _address(kind: OpKind) -> "Action":
+    def act(call: Call, _: Mode) -> Iterator[Micro]:
+        flags = OpFlag.NONE if call.worked else OpFlag.FAILED
+        yield Micro(_kind(call, kind), "address", call.object, flags=flags)
+
+    return act
+
+
 def _wait_stream(call: Call, mode: Mode) -> Iterator[Micro]:
     if call.object and _is_stream(mode(call.object)):
         flags = OpFlag.WILDCARD | (OpFlag.NONE if call.worked else OpFlag.FAILED)
@@ -235,11 +244,21 @@ def _ipc_object(kind: OpKind, places: Places) -> "Action":
 
 def _lock(kind: OpKind) -> "Action":
     def act(call: Call, _: Mode) -> Iterator[Micro]:
-        flags = OpFlag.NONE if call.worked else OpFlag.FAILED | OpFlag.TRY
         if kind is OpKind.ACQUIRE or call.worked:
-            yield Micro(kind, "lock", call.object, flags=flags)
+            yield Micro(kind, "lock", call.object, flags=_how_locked(call))
 
     return act
+
+
+def _how_locked(call: Call) -> OpFlag:
+    """Whether it gives up where it would have to wait, whether readers share it."""
+    if call.name == "flock":
+        gives_up, shared = call.arguments[1] & fcntl.LOCK_NB, call.arguments[1] & fcntl.LOCK_SH
+    else:
+        gives_up, shared = call.arguments[1] in _GIVES_UP, call.value == fcntl.F_RDLCK
+    flags = OpFlag.TRY if gives_up else OpFlag.NONE
+    flags |= OpFlag.SHARED if shared else OpFlag.NONE
+    return flags if call.worked else flags | OpFlag.FAILED
 
 
 def _nothing(_: Call, __: Mode) -> Iterator[Micro]:
@@ -286,6 +305,8 @@ _ACTIONS: dict[str, Action] = {
     "wait queue": _nothing,
     "wake queue": _nothing,
     "load readiness": _nothing,
+    "load address": _address(OpKind.LOAD),
+    "store address": _address(OpKind.STORE),
     "wait listener": _listener(OpKind.WAIT),
     "wake listener": _listener(OpKind.WAKE),
     "store disposition": _of_signal(OpKind.STORE, "disposition"),

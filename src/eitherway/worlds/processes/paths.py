@@ -13,7 +13,7 @@ from eitherway.worlds.processes.calls import Call, Found
 from eitherway.worlds.processes.log import Log
 
 _PROCESS = re.compile(r"/proc/(\d+)(?:/|$)")
-_MAKES_ENTRY = {"mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat"}
+_MAKES_ENTRY = {"mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "bind"}
 
 
 class Paths:

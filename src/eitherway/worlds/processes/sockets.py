@@ -9,12 +9,27 @@ import socket
 import struct
 from collections import defaultdict, deque
 from collections.abc import Hashable
+from typing import NamedTuple
 
 from eitherway.worlds.processes.calls import Call
 from eitherway.worlds.processes.log import Log
 
 _EINPROGRESS = -115
 _PORT = struct.Struct("!H")
+
+
+class Address(NamedTuple):
+    """Where sockets find each other: a port, a name of the file system, or one of the kernel's."""
+
+    sort: str
+    place: int | bytes
+
+    def __str__(self) -> str:
+        """For people."""
+        if isinstance(self.place, int):
+            return f"{self.sort} {self.place}"
+        name = self.place.decode(errors="backslashreplace")
+        return name if self.place[:1] != b"\0" else f"@{name[1:]}"
 
 
 class Sockets:
@@ -53,6 +68,16 @@ class Sockets:
         """The address of a socket that listens."""
         return self._bound.get(object_)
 
+    def address(self, call: Call) -> Address | None:
+        """The one that a call is about, if others can be about it too."""
+        found = self._bound.get(call.object) if call.name == "listen" else self._address(call)
+        return found if isinstance(found, Address) and found.place else None
+
+    def given_back(self, object_: int) -> Address | None:
+        """The one of a socket that nobody has any more."""
+        found = self._bound.pop(object_, None)
+        return found if isinstance(found, Address) and found.place else None
+
     def _join(self, one: int, other: int) -> None:
         self._peer[one], self._peer[other] = other, one
 
@@ -61,5 +86,6 @@ class Sockets:
         data = self._log.texts[call.value] if call.value < len(self._log.texts) else b""
         family = int.from_bytes(data[:2], "little")
         if family in (socket.AF_INET, socket.AF_INET6) and len(data) >= 4:
-            return "port", _PORT.unpack(data[2:4])[0]
-        return family, data[2:].rstrip(b"\0") or data[2:]
+            return Address("port", _PORT.unpack(data[2:4])[0])
+        name = data[2:].rstrip(b"\0") or data[2:]
+        return Address("name", name) if family == socket.AF_UNIX else (family, name)

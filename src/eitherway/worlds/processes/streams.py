@@ -19,7 +19,7 @@ from eitherway.worlds.processes.operations import Operations
 from eitherway.worlds.processes.paths import Paths
 from eitherway.worlds.processes.pipes import Pipes
 from eitherway.worlds.processes.polls import Polls
-from eitherway.worlds.processes.sockets import Sockets
+from eitherway.worlds.processes.sockets import Address, Sockets
 
 _POLLS = [number for number, call in CALLS.items() if "load readiness" in call.does]
 _IN_MEMORY = {"load readiness", "wait queue", "wake queue", "take and give semaphores"}
@@ -40,6 +40,7 @@ class Streams:
         self._mode = mode
         self._pipes = Pipes()
         self._sockets = Sockets(log)
+        self._named: dict[Address, str] = {}  # those that are names of files
         self._came: dict[Hashable, deque[int]] = defaultdict(deque)
         self._polls = Polls(log, descriptors)
         self._has_polls = bool(np.isin(log.calls["number"], _POLLS).any())
@@ -112,6 +113,30 @@ class Streams:
         elif came:
             self._operations.edge(came.popleft(), operation)
 
+    def address(self, call: Call, micro: Micro) -> None:
+        """Who listens at it is found by who connects, and nobody else may have it."""
+        if address := self._sockets.address(call):
+            self._about_address(call.thread, micro.kind, address, call, micro.flags)
+
+    def _about_address(
+        self,
+        thread: int,
+        kind: OpKind,
+        address: Address,
+        call: Call | None,
+        flags: OpFlag = OpFlag.NONE,
+    ) -> None:
+        if call and (entry := call.entry()):
+            self._named[address] = self._paths.entry(entry.directory, entry.name)
+        self._operations.add(
+            thread,
+            kind,
+            self._operations.range("address", address),
+            call=call,
+            flags=flags,
+            about=Described("address", self._named.get(address, str(address))),
+        )
+
     def tokens(self, call: Call) -> None:
         """Messages and semaphores."""
         for token in ipc.tokens(call, self._log):
@@ -181,9 +206,11 @@ class Streams:
         if call is not None and process in self._process_of.values():
             self._makes_ready(call, ("end", process))
 
-    def let_go(self, thread: int, handle: Handle) -> None:
+    def let_go(self, thread: int, handle: Handle, call: Call | None) -> None:
         """Nobody has this open file any more: who reads at its other end comes to an end."""
         mode = self._mode(handle.object)
+        if stat.S_ISSOCK(mode) and (address := self._sockets.given_back(handle.object)):
+            self._about_address(thread, OpKind.STORE, address, call)
         if handle.writes and stat.S_ISFIFO(mode):
             self._pipes.let_go(self._alive(handle.object), self._operations.last[thread])
         elif stat.S_ISSOCK(mode) and (other := self._sockets.other_end(handle.object)):

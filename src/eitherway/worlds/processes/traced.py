@@ -4,7 +4,7 @@
 import signal
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from eitherway.worlds.processes import ipc
 from eitherway.worlds.processes.calls import Call, call_of, calls_of
 from eitherway.worlds.processes.described import OF_PROCESSES, described
 from eitherway.worlds.processes.descriptors import Descriptors, Handle
-from eitherway.worlds.processes.log import INTERRUPTED, EventKind, Log, effect
+from eitherway.worlds.processes.log import INTERRUPTED, OPEN_FILES_LOCK, EventKind, Log, effect
 from eitherway.worlds.processes.meaning import Micro, micros
 from eitherway.worlds.processes.notices import Notices
 from eitherway.worlds.processes.operations import Operations
@@ -74,6 +74,31 @@ def traced(log: Log, directory: str) -> Traced:
 _WATCHED = ("file", "directory")
 
 
+@dataclass(slots=True)
+class _Lock:
+    """Who has it, and the operations by which it was given back.
+
+    Who shares it comes after who had it alone; who has it alone after all who shared it besides.
+    """
+
+    owners: dict[object, bool] = field(default_factory=dict)  # each with whether it shares it
+    alone: int | None = None
+    shared: list[int] = field(default_factory=list)  # since then
+
+    def taken(self, owner: object, *, shared: bool) -> list[int]:
+        """What it comes after."""
+        self.owners[owner] = shared
+        alone = [] if self.alone is None else [self.alone]
+        return alone if shared else [*alone, *self.shared]
+
+    def given_back(self, owner: object, operation: int) -> None:
+        """By this operation; of several parts of a file that are locked, whichever is first."""
+        if self.owners.pop(owner, False):
+            self.shared.append(operation)
+        else:
+            self.alone, self.shared = operation, []
+
+
 class _Maker:
     """Takes calls and events in the order in which they took effect."""
 
@@ -87,11 +112,11 @@ class _Maker:
         self._streams = Streams(log, self._operations, self._paths, self._descriptors, self._mode)
         self._notices = Notices(self._operations, self._descriptors)
         self._names: dict[tuple[str, int, str], int] = {}  # places of entries in their directories
-        self._locked: dict[tuple[object, ...], set[object]] = defaultdict(set)
-        self._released: dict[tuple[object, ...], int] = {}
+        self._locks: dict[tuple[str, int, int], _Lock] = defaultdict(_Lock)
         self._removed: dict[tuple[int, str], int] = {}
         self._interrupted = set(_interrupted(log))
         self._exits: dict[int, int] = {}  # operation by which a process ended
+        self._last_call: dict[int, Call] = {}  # that ended a process
         self._first = np.zeros(len(log.calls), dtype=np.int64)
         self._outside = {log.ending.standard_output, log.ending.standard_error}
 
@@ -109,7 +134,7 @@ class _Maker:
             self._operations.add(call.thread, OpKind.OTHER, 0, call=call)
         self._notices.follow(call)
         for handle in self._descriptors.follow(call):
-            self._let_go(call.thread, handle)
+            self._let_go(call.thread, handle, call)
         self._streams.follow(call)
 
     def _mode(self, object_: int) -> int:
@@ -122,6 +147,8 @@ class _Maker:
             self._access(call, micro)
         elif micro.sort == "listener":
             self._streams.listener(call, micro)
+        elif micro.sort == "address":
+            self._streams.address(call, micro)
         elif micro.sort == "lock":
             self._lock(call, micro)
         elif micro.object not in self._outside or micro.sort in OF_PROCESSES:
@@ -174,46 +201,49 @@ class _Maker:
         """Who may make an entry that must not be there comes after the one who took it away."""
         if micro.sort != "directory" or micro.kind is not OpKind.STORE or not call.worked:
             return
-        place = micro.object, micro.name
-        if call.name in _REMOVES:
+        place, source = (micro.object, micro.name), call.entry()
+        if call.name in _REMOVES and source and place == (source.directory, source.name):
             self._removed[place] = operation
-        elif place in self._removed:
+        elif call.needs_absence and place in self._removed:
             self._operations.edge(self._removed.pop(place), operation, EdgeKind.CHANCE)
 
     # ---- locks
 
     def _lock(self, call: Call, micro: Micro) -> None:
-        key = "lock", micro.object, self._paths.life(micro.object)
-        owner: object = call.thread
-        if call.name == "flock":
+        """A lock of fcntl is its process's, another one the open file's."""
+        lock = self._locks[self._lock_key(micro.object)]
+        owner: object = self._tree.lives[call.thread].process
+        if call.name == "flock" or call.arguments[1] in OPEN_FILES_LOCK:
             owner = self._descriptors.handle(call.thread, call.descriptor(), call.object)
-        about = Described("file lock", self._paths.of(micro.object))
-        operation = self._operations.add(
-            call.thread,
-            micro.kind,
-            self._operations.range(*key),
-            call=call,
-            flags=micro.flags,
-            about=about,
-        )
         if micro.kind is OpKind.RELEASE:
-            self._released[key] = operation
-            self._locked[key].discard(owner)
-        elif call.worked:
-            self._locked[key].add(owner)
-            if key in self._released:
-                self._operations.edge(self._released[key], operation, EdgeKind.CHANCE)
+            self._release(call.thread, micro.object, owner, call)
+            return
+        operation = self._about_lock(call.thread, micro.kind, micro.object, call, micro.flags)
+        if call.worked:
+            for released in lock.taken(owner, shared=bool(micro.flags & OpFlag.SHARED)):
+                self._operations.edge(released, operation, EdgeKind.CHANCE)
 
-    def _let_go(self, thread: int, handle: Handle) -> None:
+    def _lock_key(self, object_: int) -> tuple[str, int, int]:
+        return "lock", object_, self._paths.life(object_)
+
+    def _about_lock(
+        self, thread: int, kind: OpKind, object_: int, call: Call | None, flags: OpFlag
+    ) -> int:
+        touched = self._operations.range(*self._lock_key(object_))
+        about = Described("file lock", self._paths.of(object_))
+        return self._operations.add(thread, kind, touched, call=call, flags=flags, about=about)
+
+    def _release(self, thread: int, object_: int, owner: object, call: Call | None) -> None:
+        operation = self._about_lock(thread, OpKind.RELEASE, object_, call, OpFlag.NONE)
+        self._locks[self._lock_key(object_)].given_back(owner, operation)
+
+    def _let_go(self, thread: int, handle: Handle, call: Call | None) -> None:
         """Nobody has this open file any more."""
-        key = "lock", handle.object, self._paths.life(handle.object)
-        if handle in self._locked.get(key, ()):
-            touched = self._operations.range(*key)
-            about = Described("file lock", self._paths.of(handle.object))
-            released = self._operations.add(thread, OpKind.RELEASE, touched, about=about)
-            self._released[key] = released
-            self._locked[key].discard(handle)
-        self._streams.let_go(thread, handle)
+        held = self._locks.get(self._lock_key(handle.object))
+        for owner in (handle, self._tree.lives[thread].process):
+            if held is not None and owner in held.owners:
+                self._release(thread, handle.object, owner, call)
+        self._streams.let_go(thread, handle, call)
 
     # ---- lives
 
@@ -234,6 +264,8 @@ class _Maker:
 
     def _ends(self, thread: int, call: Call | None = None) -> None:
         life = self._tree.lives[thread]
+        if call is not None:
+            self._last_call[thread] = call
         parent = self._tree.lives.get(life.process, life).parent
         if life.process in self._exits or parent is None:
             return
@@ -273,7 +305,7 @@ class _Maker:
             self._made(event)
         elif event.kind == EventKind.RUNS:
             for handle in self._descriptors.executed(event.thread):
-                self._let_go(event.thread, handle)
+                self._let_go(event.thread, handle, None)
         elif event.kind == EventKind.ENDED:
             self._ended(event.thread)
         elif event.kind == EventKind.SIGNALLED:
@@ -293,10 +325,13 @@ class _Maker:
     def _ended(self, thread: int) -> None:
         if self._tree.lives[thread].is_process:
             self._ends(thread)
+            for (_, object_, _), lock in list(self._locks.items()):
+                if thread in lock.owners:
+                    self._release(thread, object_, thread, self._last_call.get(thread))
         if thread not in self._operations.last:
             self._operations.add(thread, OpKind.END, 0)
         for handle in self._descriptors.ended(thread):
-            self._let_go(thread, handle)
+            self._let_go(thread, handle, self._last_call.get(thread))
 
     def _signalled(self, event: Event) -> None:
         sender = self._exits.get(event.value, self._operations.last.get(event.value))
