@@ -18,6 +18,7 @@
 
 enum event { MADE = 1, RUNS = 2, ENDED = 3, SIGNALLED = 4 };
 enum { COMMAND_LINE_MAX = 1 << 16, QUICK_LOOKS = 40, DEFERRED_MAX = 1024 };
+enum { DYING = 30 };    // seconds: who was killed on a busy machine; what it was at is written then
 enum { COMPUTES = 12 }; // times the patience: for one that computes and makes no call
 enum { LOOK_AT_ONCE = 25, LOOK_AGAIN = 4000 }; // microseconds
 #define A_NAP (2e-6 * LOOK_AGAIN)
@@ -412,6 +413,8 @@ static enum look look_ordered(pid_t *id, int *status, double until) {
     }
 }
 
+static bool ending; // all that is left was killed
+
 // As they come: the next stop, or that none came for a while.
 static enum look look_as_they_come(pid_t *id, int *status, double until) {
     for (;;) {
@@ -420,7 +423,7 @@ static enum look look_as_they_come(pid_t *id, int *status, double until) {
             return found;
         if (gate_is_busy())
             gate_pass_sleeper();
-        else if (first_ended && look_for_rest() == ALL_REST)
+        else if (first_ended && !ending && look_for_rest() == ALL_REST)
             return AT_REST;
         if (now() > until)
             return NOTHING;
@@ -449,6 +452,7 @@ static void end_thread(struct thread *thread, void *context) {
 
 static void end_all(const char *why) {
     size_t left = 0;
+    ending = true;
     threads_each(end_thread, &left);
     end_note(why, "true");
     end_note_number("left", left);
@@ -468,7 +472,6 @@ int loop_run(pid_t command, const struct run_limits *limits) {
     start_timer();
     double until = now() + patience, most = now() + COMPUTES * patience;
     double rested = 0, still = 0; // seconds in which all slept: in all, and without a stop
-    bool ending = false;
     for (;;) {
         pid_t id;
         int status;
@@ -480,8 +483,8 @@ int loop_run(pid_t command, const struct run_limits *limits) {
         bool late = now() > end || rested + clock_rested() > limits->rest;
         if (!ending && (gate_passed() > limits->calls || late)) {
             end_all(late ? "late" : "endless");
-            ending = true;
             ordered = false;
+            until = end = now() + DYING;
         }
         enum look found =
             (ordered ? look_ordered : look_as_they_come)(&id, &status, until < end ? until : end);
@@ -491,7 +494,7 @@ int loop_run(pid_t command, const struct run_limits *limits) {
             still = 0;
         if (found == STOPPED) {
             double heard = now();
-            until = heard + patience;
+            until = heard + (ending ? DYING : patience);
             most = heard + COMPUTES * patience;
             take(id, status);
         } else if (found == AT_REST && ordered && gate_next()) {
@@ -505,7 +508,7 @@ int loop_run(pid_t command, const struct run_limits *limits) {
             until = now() + patience; // it computes
         } else if (!ending) {
             end_all(why_it_ends(found));
-            ending = true;
+            until = end = now() + DYING;
         } else {
             break;
         }
