@@ -108,8 +108,7 @@ bool ew_signal_is_ignored(int number) {
     return handler == IGNORE || (handler == DEFAULT && SILENT & BIT(number));
 }
 
-// The next of this number ends the program.
-static void last(int number) {
+void ew_signal_is_last(int number) {
     ew_trace_finish();
     ew_family_ended(0, number);
     ew_kernel_action(number, DEFAULT, 0);
@@ -144,7 +143,7 @@ static void by_default(int number) {
     if (SILENT & BIT(number) || (STOPPING & BIT(number) && ew_replaying))
         return; // in a replay nobody might let it go on
     if (!(STOPPING & BIT(number)))
-        last(number);
+        ew_signal_is_last(number);
     else
         ew_kernel_action(number, DEFAULT, 0);
     uint64_t open = ew_kernel_mask & ~BIT(number);
@@ -317,14 +316,14 @@ void ew_on_signal(int number, siginfo_t *info, void *context) {
             return;
         }
         ew_signals_release(); // the tracer looks at memory that may be the one that is not there
-        last(number);         // it happens again
+        ew_signal_is_last(number); // it happens again
     } else if (!is_of_running_thread(info)) {
         arrive(info, context);
     } else if (has_handler && !blocked) {
         handle_now(info, context);
     } else if (number == SIGABRT && handler == DEFAULT) {
         ew_signals_release();
-        last(number); // of libc's own abort
+        ew_signal_is_last(number); // of libc's own abort
     } else {
         ew_signal_thread(ew_self, info);
     }

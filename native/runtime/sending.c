@@ -29,7 +29,11 @@ static void attend_soon(void) {
 
 // In a replay the program does not stop: who let it go on was outside, or may be too early now.
 static long stop_or_kill(int number) {
-    return number == SIGSTOP && ew_replaying ? 0 : raw3(SYS_kill, raw1(SYS_getpid, 0), number, 0);
+    if (number == SIGSTOP && ew_replaying)
+        return 0;
+    if (number == SIGKILL)
+        ew_signal_is_last(number);
+    return raw3(SYS_kill, raw1(SYS_getpid, 0), number, 0);
 }
 
 static int to_thread(struct ew_thread *thread, int number, int code, union sigval value) {
@@ -138,11 +142,24 @@ static void to_process(int number, int code, union sigval value) {
     ew_signal_process(&info);
 }
 
+static bool is_own_group(pid_t process) {
+    return process == 0 || (process < -1 && -(long)process == raw1(SYS_getpgrp, 0));
+}
+
+// Nobody could tell afterwards how it ended. In a replay the others of the group are not sent it.
+static void end_with_group(void) {
+    ew_signal_is_last(SIGKILL);
+    if (ew_replaying)
+        stop_or_kill(SIGKILL);
+}
+
 EW_EXPORT int kill(pid_t told, int number) {
     pid_t process = ew_pid_real(told);
     long error = 0;
     ew_point(EW_WHY_SYNC);
     ew_signal_sent(number, PC);
+    if (number == SIGKILL && is_own_group(process))
+        end_with_group();
     if (is_for_kernel(process, number))
         error = process == raw1(SYS_getpid, 0) ? -stop_or_kill(number)
                                                : send_outside(told, number, NULL);
@@ -164,6 +181,8 @@ EW_EXPORT int sigqueue(pid_t told, int number, const union sigval value) {
     ew_point(EW_WHY_SYNC);
     ew_signal_sent(number, PC);
     siginfo_t info = information(number, SI_QUEUE, value);
+    if (number == SIGKILL && process == raw1(SYS_getpid, 0))
+        ew_signal_is_last(number);
     if (is_for_kernel(process, number))
         error = process == raw1(SYS_getpid, 0)
                     ? -raw3(SYS_rt_sigqueueinfo, process, number, (long)&info)

@@ -40,6 +40,7 @@ struct ew_pending {
 // --- signals.c: what is set for each signal, and each thread's mask
 bool ew_signal_is_valid(int number);
 bool ew_signal_is_ignored(int number);
+void ew_signal_is_last(int number); // the next of this number ends the program
 void ew_action_set(int number, const struct ew_action *action);
 void ew_await_begin(uint64_t set); // the running thread takes these whatever is set for them
 void ew_await_end(void);

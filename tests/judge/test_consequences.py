@@ -31,6 +31,8 @@ CLASSES = {
     "guarded": {"done": Class.K_WITNESS_HARMLESS, "result": Class.SINGLE_ORDERING},
     "deadlocks": {"turned": Class.SPEC_VIOLATED},
     "sleeps_on": {"ready": Class.SPEC_VIOLATED},
+    "kills_itself": {"ready": Class.SPEC_VIOLATED},
+    "kills_its_group": {"ready": Class.SPEC_VIOLATED},
     "frees_twice": {"claimed": Class.SPEC_VIOLATED},
     "late_instance": {"stage": Class.SPEC_VIOLATED},
     "one_of_many": {"nth": Class.OUTPUT_DIFFERS},

@@ -56,6 +56,16 @@ def test_a_violation_ends_the_experiment() -> None:
     assert verdict.arms == (Arm.FLIP, Arm.CONTROL, Arm.PREFIX)
 
 
+def test_branches_that_have_to_be_stopped_are_not_tried_for_ever() -> None:
+    stopped = Outcome(Ending.BUDGET)
+    world = World(dict.fromkeys(range(1, 9), stopped))
+    verdict = judge(world.branch, 9)
+    assert verdict.klass is Class.INCONCLUSIVE
+    assert verdict.is_stopped
+    assert len(verdict.trials) == 1 + experiment.STOPPED
+    assert not judge(World(dict.fromkeys(range(3), stopped)).branch, 9).is_stopped
+
+
 def test_other_output_does_not_hide_a_violation_that_comes_later() -> None:
     world = World({0: replace(WELL, output={"standard output": "x"}), 4: CRASH})
     assert judge(world.branch, 3).klass is Class.OUTPUT_DIFFERS

@@ -125,7 +125,7 @@ class Judge(Closing):
         return self._last[1], self._last[2]
 
     def _tried(self, branches: Branches, instances: list[Instance]) -> list[Shown]:
-        """One after the other, until one violates the specification."""
+        """One after the other, until one violates the specification, or two had to be left."""
         shown: list[Shown] = []
         for number, instance in enumerate(instances):
             some = self._continuations if not number else FEWER if number < INSTANCES else FEWEST
@@ -133,7 +133,8 @@ class Judge(Closing):
             trial = verdict.trials[0]
             look = partial(states_of, self._tracer, branches, instance.pair, trial)
             shown.append(Shown(instance, verdict, look))
-            if shown[-1].verdict.klass is Class.SPEC_VIOLATED:
+            left = sum(each.verdict.is_stopped for each in shown)
+            if verdict.klass is Class.SPEC_VIOLATED or left > 1:
                 break
         return shown
 

@@ -52,6 +52,8 @@ def states_of(tracer: Tracer, branches: Branches, pair: Pair, trial: Trial) -> S
         outcome = outcome_of(ran)
         if (outcome.ending, outcome.steps) != (before.ending, before.steps):
             return None
+        if traced.events.values is None:  # something ended it before they were written
+            return None
         arms.append(_Arm(traced, left_by(traced.events, pair, cut, whole=stop == _TO_END)))
     flip, control = arms
     return States(_near(flip, control), _end(flip, control), flip.left, control.left)

@@ -14,6 +14,7 @@ from eitherway.model.words import Arm, Class
 Branch = Callable[[Arm, int], Outcome]
 Begin = Callable[[Arm, int], Future[Outcome]]  # a branch that others run
 CONTINUATIONS = 16  # of each order: ways to go on after the two
+STOPPED = 4  # continuations in which a branch had to be stopped, until no more are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,11 @@ class Verdict:
     def witnesses(self) -> int:
         """Continuations in which both orders happened."""
         return sum(trial.flipped and not trial.doubt for trial in self.trials)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was not gone on with, as too many branches had to be stopped."""
+        return _are_stopped(self.trials)
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -75,12 +81,17 @@ def judge_among(
     for first in _trials(begin, continuations, at_once):
         trial = _compared(first, begin, between, serial=serial) if first.differs else first
         trials.append(trial)
-        if trial.klass is Class.SPEC_VIOLATED:
+        if trial.klass is Class.SPEC_VIOLATED or _are_stopped(trials):
             break
     trials = _sifted(loosened(trials), begin, range(continuations, continuations + refute))
     telling = [trial for trial in trials if not trial.says_nothing] or trials
     klass = _worst(trial.klass for trial in telling)
     return Verdict(klass, tuple(trials), _reason(klass, telling))
+
+
+def _are_stopped(trials: Iterable[Trial]) -> bool:
+    """Each takes all the time that a branch may have: the others would hardly be better."""
+    return sum(trial.was_stopped for trial in trials) >= STOPPED
 
 
 def _trials(begin: Begin, continuations: int, at_once: int) -> Iterator[Trial]:

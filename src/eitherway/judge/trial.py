@@ -57,6 +57,11 @@ class Trial:
         return in_other or not set(self.flip.said) >= set(self.control.said)
 
     @property
+    def was_stopped(self) -> bool:
+        """Whether a branch did not come to its end."""
+        return Ending.BUDGET in (self.flip.ending, self.control.ending)
+
+    @property
     def fails_alike(self) -> bool:
         """Whether something else goes wrong in both: then nothing can be seen of the pair."""
         return self.flip.breaks and not self.differs

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <eitherway.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,6 +264,24 @@ static void sleeps_on(void) {
     run(announce, await);
 }
 
+// Who comes too early ends it all, and has no last words.
+static void *end_early(void *unused) {
+    if (!ready)
+        raise(SIGKILL);
+    return unused;
+}
+static void kills_itself(void) {
+    run(announce, end_early);
+}
+static void *end_all_early(void *unused) {
+    if (!ready)
+        kill(0, SIGKILL);
+    return unused;
+}
+static void kills_its_group(void) {
+    run(announce, end_all_early);
+}
+
 static int claimed, *block;
 static void *claim(void *unused) {
     if (!claimed) {
@@ -411,6 +430,8 @@ static const struct {
     {"guarded", guarded},
     {"deadlocks", deadlocks},
     {"sleeps_on", sleeps_on},
+    {"kills_itself", kills_itself},
+    {"kills_its_group", kills_its_group},
     {"frees_twice", frees_twice},
     {"computed_twice", computed_twice},
     {"prints_anyhow", prints_anyhow},
