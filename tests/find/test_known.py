@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a search has found is tried first by the next, and listed until it is removed."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from eitherway.find import saved
 from eitherway.find.known import Known
 from eitherway.find.ways import limited
+from eitherway.findings.merge import stamped
 from eitherway.model.finding import Finding, FoundOperation
 from eitherway.model.identity import identified
-from eitherway.model.words import Kind, World
+from eitherway.model.words import Class, Kind, World
 from eitherway.recording.store import CHECKED, Store
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.places import NOWHERE, Places
@@ -79,6 +81,28 @@ def test_findings_are_merged_with_those_of_earlier_searches(tmp_path: Path) -> N
     assert saved.add(store, [other, one]) == 2
     saved.path_of(store).write_text("{")
     assert saved.add(store, [one]) == 1
+
+
+def test_what_is_held_is_there_until_it_is_judged(tmp_path: Path) -> None:
+    """Whoever is killed in between has it still; else it is as if it had not been held."""
+    store = Store(tmp_path / "store")
+    old, new, gone = (
+        stamped(
+            identified(
+                Finding(World.THREADS, Kind.DATA_RACE, (FoundOperation("a", "b", variable=v),))
+            ),
+            "2026-01-02T03:04:05Z",
+        )
+        for v in "xyz"
+    )
+    saved.add(store, [old])
+    held = saved.hold(store, [old, new, gone])
+    assert {finding.id for finding in saved.known(store)} == {old.id, new.id, gone.id}
+    judged = replace(new, klass=Class.K_WITNESS_HARMLESS)
+    assert saved.add(store, [old, judged], held) == 2
+    found = {finding.id: finding for finding in saved.known(store)}
+    assert found[new.id].klass is Class.K_WITNESS_HARMLESS
+    assert (found[new.id].seen.count, found[old.id].seen.count) == (1, 2)
 
 
 def test_no_more_schedules_than_asked_for() -> None:

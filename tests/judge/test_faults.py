@@ -2,6 +2,7 @@
 """A branch may do anything: it is contained, and who stands beside sees nothing of it."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -140,14 +141,20 @@ def begun(program: Program, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("verb", ["judge", "check"])
 def test_a_killed_judge_leaves_nothing_but_what_it_has_to_do_still(
-    begun: Path, number: signal.Signals
+    begun: Path, program: Program, verb: str, number: signal.Signals
 ) -> None:
+    words = ["judge"]
+    if verb == "check":  # from nothing, and what it has found is there when it is killed
+        shutil.rmtree(begun / ".eitherway")
+        words = ["check", "--judge", "--schedules", "20"]
+    command = ["--", program("misbehaves"), "nothing"] if verb == "check" else []
     there, mark = begun.parent, uuid.uuid4().hex
     mounts = seen(begun).mounts
     began, go = (os.open(there / name, os.O_RDWR) for name in ("began", "go"))
     process = subprocess.Popen(
-        [sys.executable, "-m", "eitherway", "judge", "--checker", str(there / "checker")],
+        [sys.executable, "-m", "eitherway", *words, "--checker", f"{there}/checker", *command],
         cwd=begun,
         env={**os.environ, "MARK": mark, "TMPDIR": str(there / "scratch")},
         stdin=subprocess.DEVNULL,

@@ -15,6 +15,7 @@ from eitherway.findings.merge import stamped
 if TYPE_CHECKING:
     from eitherway.find.progress import Progress
     from eitherway.find.specification import Specification
+    from eitherway.model.finding import Finding
     from eitherway.recording.store import Store
     from eitherway.worlds.threads.course import Plan
     from eitherway.worlds.threads.launch import Launch
@@ -62,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Which world it is, and what is wanted there."""
     # late: NumPy comes with these
+    from eitherway.find import saved
     from eitherway.recording.store import Store
     from eitherway.worlds.threads.launch import Launch, program_here
     from eitherway.worlds.threads.program import classify
@@ -89,11 +91,12 @@ def run(args: argparse.Namespace) -> int:
     output.say(f"the threads of {launch.command[0]}: {_instrumented(program)}")
     check = _Check(args, launch, store, course, specification)
     progress = check.searched()
+    held = saved.hold(store, _stamped(progress))
     if args.judge is not False:
         check.judge_and_explain(progress)
     result = _deliver(plan, progress, _notes(progress, program))
-    if result.findings:
-        _keep(result, progress, store)
+    if held.ids:
+        _tell_kept(saved.add(store, result.findings, held), result, progress)
     return result.exit_code
 
 
@@ -163,10 +166,9 @@ class _Check:
         _explain(progress, self.launch, self.store, self.course, fixed=fixed, until=until)
 
 
-def _keep(result: findings_list.Result, progress: "Progress", store: "Store") -> None:
-    from eitherway.find import saved
-
-    count = saved.add(store, result.findings)
+def _tell_kept(count: int, result: findings_list.Result, progress: "Progress") -> None:
+    if not result.findings:
+        return
     kept = "1 finding is kept" if count == 1 else f"{count} findings are kept"
     output.say(f"{kept}; `eitherway races` lists them")
     first = result.findings[0]
@@ -280,12 +282,15 @@ def _outputs(count: int) -> str:
     return "all with the same output" if count == 1 else f"with {count:,} different outputs"
 
 
+def _stamped(progress: "Progress") -> list["Finding"]:
+    when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return [stamped(finding, when) for finding in progress.findings.values()]
+
+
 def _deliver(
     plan: findings_list.Plan, progress: "Progress", notes: list[str]
 ) -> findings_list.Result:
-    when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    findings = [stamped(finding, when) for finding in progress.findings.values()]
-    result = findings_list.result_of(plan, findings, notes)
+    result = findings_list.result_of(plan, _stamped(progress), notes)
     findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
     if progress.interrupted:
         output.say("interrupted; this is what was found until then")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The findings of all searches so far, in the store: each once, with the newest evidence."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from eitherway import __version__
 from eitherway.errors import BadInput
@@ -20,16 +21,39 @@ def path_of(store: Store) -> Path:
     return store.root / CHECKED / NAME
 
 
-def add(store: Store, findings: Iterable[Finding]) -> int:
-    """Merge these into the others; how many there are then.
+class Held(NamedTuple):
+    """What is kept until more is known of it, and what there was of the same before."""
+
+    ids: frozenset[str] = frozenset()
+    before: tuple[Finding, ...] = ()
+
+
+NOTHING_HELD = Held()
+
+
+def hold(store: Store, findings: Collection[Finding]) -> Held:
+    """Keep these for now: whoever is killed while they are judged has them still."""
+    ids = frozenset(finding.id for finding in findings)
+    before = tuple(finding for finding in _readable(store) if finding.id in ids)
+    if findings:
+        add(store, findings)
+    return Held(ids, before)
+
+
+def add(store: Store, findings: Iterable[Finding], held: Held = NOTHING_HELD) -> int:
+    """Merge these into the others, in place of what was held; how many there are then.
 
     What another version wrote and this one does not know is written anew.
     """
+    others = (finding for finding in _readable(store) if finding.id not in held.ids)
+    return _write(store, merged([*others, *held.before, *findings]))
+
+
+def _readable(store: Store) -> tuple[Finding, ...]:
     try:
-        others = known(store)
+        return known(store)
     except BadInput:
-        others = ()
-    return _write(store, merged([*others, *findings]))
+        return ()
 
 
 def replace(store: Store, findings: Iterable[Finding]) -> int:
