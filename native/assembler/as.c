@@ -17,8 +17,13 @@
 
 // --- options
 
+// What clang puts before an `as` where the user says -ffile-prefix-map.
+static bool is_map(const char *option) {
+    return strcmp(option, "--debug-prefix-map") == 0;
+}
+
 static bool has_value(const char *option) { // in the next word
-    static const char *const options[] = {"-o", "-I", "--MD", "--defsym"};
+    static const char *const options[] = {"-o", "-I", "--MD", "--defsym", "--debug-prefix-map"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (strcmp(option, options[i]) == 0)
             return true;
@@ -89,6 +94,10 @@ static void become_clang(const char *clang, char **arguments) {
         char *word = arguments[i];
         if (strcmp(word, "--64") == 0) { // as clang's are without a word
             is_ours = true;
+            continue;
+        }
+        if (!is_value && is_map(word)) { // it has been done to the text
+            i++;
             continue;
         }
         words[at] = is_value ? word : as_told_to_clang(word);

@@ -401,6 +401,8 @@ def test_clang_is_its_own_assembler(checked: Path, tmp_path: Path) -> None:
         "--x",
         "-gdwarf-5",
         "--fatal-warnings",
+        "--debug-prefix-map",
+        "a=b",
         "-o",
         "--64x",
         "a.s",
@@ -412,6 +414,21 @@ def test_clang_is_its_own_assembler(checked: Path, tmp_path: Path) -> None:
     told = "-c -Qunused-arguments -x assembler -I --x -gdwarf-5 -Wa,--fatal-warnings -o --64x -"
     macros = checked.with_name("hooks.s")
     assert given == [told, f'.include "{macros}"', '# 1 "a.s"', "\teitherway_exit"]
+
+
+@pytest.mark.parametrize(
+    "option", ["-ffile-prefix-map=/a=/b", "-fdebug-prefix-map=/a=/b", "-mrelax-all"]
+)
+def test_what_clang_knows_without_ours_it_knows_with_it(clang: Shop, option: str) -> None:
+    clang.write("a.c", PROGRAM)
+    clang.cc("-O1", "-g", "-Werror", option, "-c", "a.c").ok()
+    clang.cc("-O1", "-g", "-Werror", option, "a.c", "-o", "a").ok()
+
+
+def test_a_trace_of_the_time_lies_beside_the_object(clang: Shop) -> None:
+    clang.write("a.c", LOOP)
+    clang.cc("-O1", "-ftime-trace", "-c", "a.c").ok()
+    assert (clang.path / "a.json").exists()
 
 
 def test_a_text_in_the_other_syntax_stays_in_it(checked: Path, tmp_path: Path) -> None:

@@ -47,6 +47,10 @@ _COMPILE = {
 }
 # native/assembler/as.c reads them: which is the real one, or clang, which is one itself.
 _ASSEMBLER, _CLANG = "EITHERWAY_AS", "EITHERWAY_CLANG"
+# Options with which clang has to be its own assembler without ours in between: in Intel's syntax
+# there is nothing that ours could do, and not every name of the user's can be written; the others
+# it knows only then, and the trace of the time would lie beside a temporary file.
+_NEEDS_OWN = ("-masm=intel", "-mrelax-all", "-ftime-trace")
 _LAUNCHERS = frozenset(("ccache", "distcc", "icecc", "sccache"))
 
 
@@ -64,9 +68,8 @@ class Compiler(NamedTuple):
         if self.family is Family.GCC:
             return flags
         # With an assembler of its own, clang knows more of the user's options for what is in
-        # assembly, and warns of the others: so it has to be its own there. In Intel's syntax there
-        # is nothing that ours could do, and not every name of the user's can be written.
-        own = line.has("-masm=intel") or any(source.is_assembly for source in sources)
+        # assembly, and warns of the others: so it has to be its own there.
+        own = line.has(*_NEEDS_OWN) or any(source.is_assembly for source in sources)
         outside = () if own else ("-fno-integrated-as",)
         # It warns of options that a call does not need, such as these for an assembler file.
         return ("--start-no-unused-arguments", *flags, *outside, "--end-no-unused-arguments")
