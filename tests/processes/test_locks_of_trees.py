@@ -118,3 +118,29 @@ def test_locks_that_are_taken_in_two_orders(work: Path) -> None:
     assert finding.explanation[-1].startswith("Where all take these locks in one and the same")
     assert len(finding.orders) == 2
     assert loud(work, IN_TURN.format(one="ab", other="ab"), "perl") == []
+
+
+TAKE, GIVE = 'open L, ">>l"; flock L, LOCK_EX;', "close L;"
+READ = 'open F, "<f"; sysread F, my $x, 9; close F;'
+WRITE = 'open F, "+<f"; syswrite F, $x + 1; close F;'
+APPEND = 'open F, ">>f"; syswrite F, "$$\\n"; close F;'
+
+
+@pytest.mark.usefixtures("box")
+def test_what_is_read_and_written_in_two_sections_of_a_lock(work: Path) -> None:
+    (work / "f").write_text("0")
+    apart = f"{TAKE} {READ} {GIVE} {TAKE} {WRITE} {GIVE}"
+    (finding,) = loud(work, PERL.format(one=apart), "perl")
+    assert (finding.kind, finding.klass) == (Kind.ATOMICITY, Class.OUTPUT_DIFFERS)
+    assert calls(finding) == ["read", "write", "write"]
+    assert {operation.variable for operation in finding.operations} == {str(work / "f")}
+    assert finding.explanation[-1].startswith("The lock is given back between A and C")
+
+
+@pytest.mark.parametrize(
+    "one", [f"{TAKE} {READ} {WRITE} {GIVE}", f"{TAKE} {APPEND} {GIVE} {TAKE} {APPEND} {GIVE}"]
+)
+@pytest.mark.usefixtures("box")
+def test_what_is_kept_together_or_need_not_be(work: Path, one: str) -> None:
+    (work / "f").write_text("0")
+    assert loud(work, PERL.format(one=one), "perl") == []

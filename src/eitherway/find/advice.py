@@ -93,6 +93,14 @@ class Advice:
             "first is to be waited for alone."
         )
 
+    def on_sections(self, operations: tuple[int, ...]) -> Iterator[str]:
+        """What is read and written under a lock that is given back in between."""
+        yield from self._who(operations)
+        yield (
+            "The lock is given back between A and C: held from the one to the other, it keeps the "
+            "two together."
+        )
+
     def on_ring(self, operations: tuple[int, ...]) -> Iterator[str]:
         """Locks that several take in different orders."""
         yield from self._who(operations)

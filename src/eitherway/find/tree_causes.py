@@ -72,4 +72,4 @@ def _calls(finding: Finding) -> str:
 def _rank(finding: Finding) -> tuple[bool, bool]:
     """What tells more than a pair, then what is about a name rather than what lies under it."""
     names = all(operation.object == "entry" for operation in finding.operations)
-    return finding.kind is not Kind.TOCTOU, not names
+    return finding.kind not in (Kind.TOCTOU, Kind.ATOMICITY), not names

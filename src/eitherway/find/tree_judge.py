@@ -21,7 +21,7 @@ from eitherway.judge.trial import Trial
 from eitherway.model.finding import Confidence, Finding, Ordered
 from eitherway.model.history import History
 from eitherway.model.outcome import Ending, Outcome
-from eitherway.model.words import Arm, Class
+from eitherway.model.words import Arm, Class, Kind
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.branch import Branches, Spec
@@ -186,6 +186,8 @@ class TreeJudge(Closing):
     def _advised(self, candidate: Candidate, *, swapped: bool) -> Iterator[str]:
         if isinstance(candidate.anchors, Pair):
             yield from self._advice.on(candidate.anchors, candidate.operations, swapped=swapped)
+        elif candidate.finding.kind is Kind.ATOMICITY:
+            yield from self._advice.on_sections(candidate.operations)
         elif isinstance(candidate.anchors, Between):
             yield from self._advice.on_three(candidate.anchors, candidate.operations)
         elif isinstance(candidate.anchors, Interrupted):

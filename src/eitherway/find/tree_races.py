@@ -29,6 +29,7 @@ from eitherway.worlds.processes.cut import (
 from eitherway.worlds.processes.known import Known
 from eitherway.worlds.processes.traced import Traced
 
+_THREES = (Kind.TOCTOU, Kind.ATOMICITY)
 _LIGHT = ("the size and times", "the attributes", "the number of links")
 
 
@@ -83,7 +84,7 @@ def candidates_of(traced: Traced, races: Iterable[Race], evidence: str) -> Candi
 
 def _rank(race: Race) -> tuple[bool, int]:
     """What tells more than a pair comes first; nearer calls are more likely the other way round."""
-    return race.kind is not Kind.TOCTOU, max(race.operations) - min(race.operations)
+    return race.kind not in _THREES, max(race.operations) - min(race.operations)
 
 
 def _grouped(

@@ -11,7 +11,7 @@ from itertools import count, product
 
 from eitherway.model.finding import FoundOperation, Frame
 from eitherway.model.identity import own_frame
-from eitherway.model.race import INTERRUPTED, OVERLAPPING, TRIED, UNORDERED
+from eitherway.model.race import INTERRUPTED, OVERLAPPING, SECTIONS, TRIED, UNORDERED
 from eitherway.model.shortened import shortened
 from eitherway.model.words import STORES, Kind, OpFlag, OpKind
 
@@ -155,7 +155,21 @@ def _wakeup_waits(named: dict[str, Side], _: str) -> Sentences:
     )
 
 
+def _sections(named: dict[str, Side]) -> Sentences:
+    a, b, c = named
+    return (
+        f"Suppose that what {c} stores comes of what {a} read. Then {b} comes before {a} or after "
+        f"{c} in every run.",
+        f"However, nothing keeps {b} out: the lock that all three are made under is given back "
+        f"between {a} and {c}, and no chain of starts, joins and wake-ups leads from {c} to {b} or "
+        f"from {b} to {a}: a contradiction.",
+        f"So {b} can come between {a} and {c}: {_BETWEEN['RWW']}".format(a=a, b=b, c=c),
+    )
+
+
 def _atomicity(named: dict[str, Side], pattern: str) -> Sentences:
+    if pattern == SECTIONS:
+        return _sections(named)
     actors = [side.actor for side in named.values()]
     local = [letter for letter, side in named.items() if actors.count(side.actor) > 1]
     remote = [letter for letter in named if letter not in local]

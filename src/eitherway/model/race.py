@@ -7,6 +7,7 @@ from eitherway.model.words import Kind
 
 INTERRUPTED = "interrupted"  # of wait-wakeups: by a signal, where another could have ended it
 OVERLAPPING = "overlapping"  # of load-store: both were under way at once
+SECTIONS = "sections"  # of atomicity: each whole under a lock, and nothing keeps them together
 TRIED = "tried"  # of load-store: one gives up as long as the other has not come
 UNORDERED = "unordered-"  # before a pattern: what came first here can come last
 

@@ -140,5 +140,8 @@ class EdgeKind(IntEnum):
     CHANCE = 2  # which of two critical sections came first; another run may swap them
 
 
+# Where the bytes of a file begin among the places of the object: before them is what is told of it.
+FILE, FILE_BYTES = "file", 4
+
 STORES = frozenset({OpKind.STORE, OpKind.UPDATE, OpKind.ALLOCATE, OpKind.FREE})
 ACCESSES = STORES | {OpKind.LOAD}

@@ -10,6 +10,7 @@ import numpy as np
 
 from eitherway.model.order import Order
 from eitherway.model.race import INTERRUPTED, Race
+from eitherway.model.sections import begins, first_of
 from eitherway.model.trace import Table
 from eitherway.model.words import Arm, EdgeKind, Kind, OpKind
 from eitherway.worlds.processes.call_table import CALLS
@@ -56,19 +57,25 @@ class Came(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A call that looks, one that uses what was looked at, and the change of another."""
+    """A call that looks, one that uses what was looked at, and the change of another.
+
+    Of sections of a lock these are the calls that take it; `begin` then takes it for the first of
+    those that lead to the change.
+    """
 
     check: int
     change: int
     use: int
     first: bool  # whether the change can come before the check
+    begin: int | None = None
 
     @property
     def seen(self) -> Came:
         """In the recorded run."""
         if self.change < self.check:
             return Came.BEFORE
-        return Came.BETWEEN if self.change < self.use else Came.AFTER
+        begin = self.change if self.begin is None else self.begin
+        return Came.BETWEEN if begin < self.use else Came.AFTER
 
     @property
     def between(self) -> Arm:
@@ -143,9 +150,20 @@ class Cuts:
         if race.kind is Kind.TOCTOU:
             check, change, use = calls
             return Between(check, change, use, first=not self._before(change)[check])
+        if race.kind is Kind.ATOMICITY:
+            return self._of_sections(race)
         if race.kind is Kind.DEADLOCK and len(calls) > _TWO:
             return Ring(tuple(sorted(calls[1::2])))
         return None
+
+    def _of_sections(self, race: Race) -> Between | None:
+        taken = begins(self._inherent, race.operations)
+        if taken is None:
+            return None
+        first = first_of(self._inherent, taken[1], (taken[0], taken[2]))
+        calls = (int(self._traced.call[number]) for number in (*taken, first))
+        check, change, use, begin = calls
+        return Between(check, change, use, first=True, begin=begin)
 
     def others(self, race: Race) -> list[Anchors]:
         """What can be tried of the same race besides."""
@@ -256,13 +274,15 @@ class Cuts:
         """A change that comes before the check leaves open whether there will be a use."""
         if arm is Arm.PREFIX:
             return Turns(range(max(three.change, three.use) + 1))
-        came = three.came(arm)
-        other = three.check if came is Came.BEFORE else three.use
-        needed = self._before(three.change) | self._before(other)
-        if came is Came.BEFORE:
-            return _ending(needed, (three.change, three.check))
+        came, order = three.came(arm), self._order
+        change, other = three.change, three.check if came is Came.BEFORE else three.use
         late = came is Came.AFTER
-        ends = (three.use, three.change) if late else (three.change, three.use)
+        if three.begin is not None:  # which section came first is what is tried
+            order, change = self._inherent, three.begin if late else change
+        needed = self._before(change, order) | self._before(other, order)
+        if came is Came.BEFORE:
+            return _ending(needed, (change, three.check))
+        ends = (three.use, change) if late else (change, three.use)
         return _ending(needed, ends, (three.check,))
 
     def _of_alone(self, alone: Alone, arm: Arm) -> Turns:

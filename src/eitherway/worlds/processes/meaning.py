@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from eitherway.model.words import OpFlag, OpKind
+from eitherway.model.words import FILE_BYTES, OpFlag, OpKind
 from eitherway.worlds.processes.calls import Call
 from eitherway.worlds.processes.ipc import (
     IPC_CREAT,
@@ -36,7 +36,7 @@ PART_WORDS = {
     ATTRIBUTES: "the attributes",
     EXTENDED: "the extended attributes",
 }
-BYTES = 4  # where an inode's bytes begin
+BYTES = FILE_BYTES
 ALL = 2**63
 _GIVES_UP = {fcntl.F_SETLK, fcntl.F_OFD_SETLK}
 _MAP_SHARED, _PROT_WRITE, _MAP_SHARED_VALIDATE = 1, 2, 3
