@@ -4,7 +4,9 @@
 from tests.detect.story import Story
 
 from eitherway.detect import detect_all
+from eitherway.model.order import Order
 from eitherway.model.race import SECTIONS
+from eitherway.model.sections import first_of
 from eitherway.model.words import OpFlag, OpKind, World
 
 
@@ -77,3 +79,11 @@ def test_another_lock_keeps_nobody_out() -> None:
     story.writes("Q", "f")
     story.gives("Q", "m")
     assert found(story) == []
+
+
+def test_a_section_that_others_were_started_in_is_not_the_first() -> None:
+    story = Story(World.PROCESSES)
+    outer = story.takes("Q", "l")
+    taken = story.takes("P", "l")
+    story.orders(outer, taken)
+    assert first_of(Order.of(story.trace()), outer, (taken,)) is None

@@ -36,24 +36,27 @@ class SectionsOf(NamedTuple):
 
 
 def begins(order: Order, operations: Sequence[int]) -> tuple[int, ...] | None:
-    """The ACQUIREs of the sections of one lock that these are in; None without such a lock."""
+    """The ACQUIREs of the sections of one lock that these are in, each in its own; None without."""
     wanted = np.array(operations, dtype=np.int64)
     for lock in sections_of(order.trace):
         rows, begin, _ = lock.around(order, wanted)
-        if len(rows) == len(wanted):
+        if len(rows) == len(wanted) == len(set(begin.tolist())):
             return tuple(begin.tolist())
     return None
 
 
-def first_of(order: Order, begin: int, others: Sequence[int]) -> int:
-    """The first section of the same lock that leads to this one and is open with the others."""
+def first_of(order: Order, begin: int, others: Sequence[int]) -> int | None:
+    """The first section of the same lock that leads to this one and is open with the others.
+
+    None where this one is not: who started the others had the lock by then.
+    """
     rows = order.trace.operations
     taken = np.flatnonzero((rows["range"] == rows["range"][begin]) & _takes(order.trace))
     earlier = taken[taken <= begin]
     leads = order.before(earlier, np.full(len(earlier), begin)) | (earlier == begin)
     for other in others:
         leads &= order.concurrent(earlier, np.full(len(earlier), other))
-    return int(earlier[leads][0])
+    return int(earlier[leads][0]) if leads[-1] else None
 
 
 def _takes(trace: Trace) -> npt.NDArray[np.bool_]:

@@ -161,6 +161,8 @@ class Cuts:
         if taken is None:
             return None
         first = first_of(self._inherent, taken[1], (taken[0], taken[2]))
+        if first is None:
+            return None
         calls = (int(self._traced.call[number]) for number in (*taken, first))
         check, change, use, begin = calls
         return Between(check, change, use, first=True, begin=begin)

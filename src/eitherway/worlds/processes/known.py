@@ -14,7 +14,9 @@ CCACHE = "the cache of ccache"
 PROGRESS = "the progress that CMake tells"
 _MAKE = re.compile(r"(?:.*/)?(?:g?make|ninja)")
 _FIFO = re.compile(r"GMfifo\d+$")
-_CACHE = re.compile(r"/\.?ccache/")
+# Of a directory that has this name and is no cache, all else counts.
+CACHE = re.compile(r"/\.?ccache/([0-9a-f]|tmp|lock|stats|ccache\.conf|CACHEDIR\.TAG)(/|$)")
+_CACHE_ITSELF = re.compile(r"/(\.ccache|\.cache/ccache)$")
 _COUNTED = re.compile(r"/CMakeFiles/Progress(/|$)")
 _PIPES = [number for number, call in CALLS.items() if call.name in ("pipe", "pipe2")]
 _TOKENS = [number for number, call in CALLS.items() if call.name in ("read", "write")]
@@ -36,7 +38,7 @@ class Known:
                 return JOBSERVER
             if _FIFO.search(path):
                 return JOBSERVER
-            if _CACHE.search(path):
+            if CACHE.search(path) or _CACHE_ITSELF.search(path):
                 return CCACHE
             if _COUNTED.search(path):
                 return PROGRESS

@@ -15,6 +15,7 @@ from eitherway.sandbox.contents import told
 from eitherway.worlds.processes.call_table import CALLS
 from eitherway.worlds.processes.circles import goes_round
 from eitherway.worlds.processes.errors import error_lines, is_log, lines_of
+from eitherway.worlds.processes.known import CACHE
 from eitherway.worlds.processes.log import CallFlag, DataKind, Log
 from eitherway.worlds.processes.moments import Moments
 from eitherway.worlds.processes.run import Ran
@@ -148,7 +149,7 @@ def files_of(box: Sandbox) -> Mapping[str, str]:
     """What became of files: content, type and permissions; when is nobody's promise either."""
     found: dict[str, list[str]] = defaultdict(list)
     for path, content in box.contents(TEXT).items():
-        if _TIMES.search(path):
+        if _TIMES.search(path) or CACHE.search(path):
             continue
         found[f"file {_stable(path)}"].append(content)
     return {name: ", ".join(sorted(contents)) for name, contents in found.items()}
