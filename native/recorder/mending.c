@@ -93,6 +93,8 @@ static void mend(struct ew_process_lookup *last, const struct seen *seen, bool n
             made_link(after, seen);
         else if (*after == NOT_KNOWN && makes_directory(seen->number)) // and gone by now
             *after = object_that_was(S_IFDIR);
+        else if (*after == NOT_KNOWN && seen->number == SYS_bind)
+            *after = object_that_was(S_IFSOCK);
         last->found = 0;
     } else if (removes(seen->number)) {
         last->found = last->found ? last->found : was_there(last);

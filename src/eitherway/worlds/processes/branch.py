@@ -2,7 +2,6 @@
 """Branches of a recorded run: what is tried in either order, then live."""
 
 import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,12 +15,12 @@ from eitherway.worlds.processes.cut import Asked, Cuts
 from eitherway.worlds.processes.outcome import outcome_of
 from eitherway.worlds.processes.plan import Plans, Turns
 from eitherway.worlds.processes.run import PATIENCE, Follow, Limits, Ran, run
+from eitherway.worlds.processes.scratch import Scratch
 from eitherway.worlds.processes.traced import Traced
 from eitherway.worlds.threads.launch import Launch
 
 _MANY, _LONGER = 1 << 16, 2  # calls of a branch at most: so many, and so many times its run's
 _KNOWN = 256  # outcomes that are kept
-_FAST = Path("/dev/shm")  # noqa: S108  what is made in it has a name of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class Branches(Closing):
         self._cuts = Cuts(traced)
         self._plans = Plans(traced.log)
         self._limits = Limits(PATIENCE, _MANY + _LONGER * len(traced.log.calls), timeout)
-        self._scratch = Path(tempfile.mkdtemp(prefix="eitherway-", dir=_scratch()))
+        self._scratch = Scratch()
         self.relaxed: set[Spec] = set()  # those that could not be followed call by call
         self.ran = 0
         self._known: dict[tuple[Turns, int], Outcome] = {}
@@ -73,7 +72,7 @@ class Branches(Closing):
 
     def branch(self, spec: Spec, box: Sandbox) -> Outcome:
         """What it did; its recording is forgotten."""
-        into = Path(tempfile.mkdtemp(dir=self._scratch))
+        into = self._scratch.new()
         try:
             return self._looked_at(spec, box, into, brief=True)
         finally:
@@ -105,9 +104,4 @@ class Branches(Closing):
 
     def close(self) -> None:
         """Forget what is left of them."""
-        shutil.rmtree(self._scratch, ignore_errors=True)
-
-
-def _scratch() -> str | None:
-    """Memory, where there is such a place: a branch writes little and is gone in a moment."""
-    return str(_FAST) if _FAST.is_dir() else None
+        self._scratch.close()
