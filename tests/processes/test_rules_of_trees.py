@@ -110,6 +110,6 @@ def test_a_checker_that_never_ends_is_refused(
 
     monkeypatch.setattr(specification, "_TIME", 0.1)
     rules = Rules(Specification(checker=("sleep", "1000")))
-    with pytest.raises(BadInput, match="did not run"):
+    with pytest.raises(BadInput, match="did not end within"):
         checked(work, "true", rules)
     assert not box.strays()
