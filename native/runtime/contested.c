@@ -32,7 +32,7 @@ static bool let_part_pass(const struct ew_access *access) {
             continue;
         keep_uncontested(&cell->write);
         keep_uncontested(&cell->read);
-        if ((cell->write | cell->read) & EW_SET)
+        if (cell->write & EW_SET)
             ew_split_sets(cell);
     }
     return false;

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct ew_sync_object {
+// A line of the caches for each: they are met at random.
+struct __attribute__((aligned(64))) ew_sync_object {
     uintptr_t address;
     struct ew_vector *released; // lock: by the last writer; atomic: by the release sequence
     struct ew_vector *shared;   // lock: by the readers since

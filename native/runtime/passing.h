@@ -8,8 +8,8 @@
 #include "readers.h"
 #include "splits.h"
 
-// Some bytes of a cell that is split.
-bool ew_split_passes(struct ew_cell *cell, uint32_t bytes, bool writes);
+// Some bytes of a cell that is split, one by one.
+bool ew_split_each_passes(struct ew_cell *cell, uint32_t bytes, bool writes);
 
 // The running thread's entry for one byte of a cell.
 static inline uint32_t ew_byte(uint32_t byte) {
@@ -28,7 +28,7 @@ static inline bool ew_reader_passes(const struct ew_cell *cell, uint32_t mine) {
     if (!ew_has_readers(cell->read) || ew_slot >= EW_READERS_SLOTS)
         return false;
     uint32_t *entry = ew_reader(cell->read, ew_slot);
-    if ((*entry ^ mine) & (EW_ATOMIC | EW_BYTES))
+    if ((*entry ^ mine) & (EW_UNAWARE | EW_ATOMIC | EW_BYTES))
         return false;
     *entry = mine;
     return true;
@@ -41,6 +41,26 @@ static inline bool ew_byte_passes(struct ew_cell *of_byte, uint32_t mine, bool w
     if (!ew_past_is_plain(of_byte))
         return !writes && ew_reader_passes(of_byte, mine);
     *(writes ? &of_byte->write : &of_byte->read) = mine;
+    return true;
+}
+
+// Some bytes of a cell that is split. When all of them are known, and none is of this segment,
+// nothing of them needs to be read: they are not waited for.
+static inline bool ew_split_passes(struct ew_cell *cell, uint32_t bytes, bool writes) {
+    if (!ew_split_is_known(cell))
+        return ew_split_each_passes(cell, bytes, writes);
+    if (writes && bytes == EW_BYTES) {
+        ew_split_give_back(cell);
+        *cell = (struct ew_cell){ew_current, 0};
+        return true;
+    }
+    if (ew_split_is_mine(cell))
+        return ew_split_each_passes(cell, bytes, writes);
+    struct ew_cell *of_bytes = ew_split_of(cell);
+    for (uint32_t byte = 0; byte < 4; byte++)
+        if (bytes >> byte & 1)
+            *(writes ? &of_bytes[byte].write : &of_bytes[byte].read) = ew_byte(byte);
+    ew_split_know(cell);
     return true;
 }
 

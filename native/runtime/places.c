@@ -109,7 +109,7 @@ static void set_bit(uint64_t place) {
 }
 
 void ew_place_add(uintptr_t pc) {
-    if (ew_place_is_shared(pc) || own_count == OWN_MAX)
+    if (ew_place_look_up(pc) || own_count == OWN_MAX) // by its bit alone a tired one would be new
         return;
     uint64_t place = place_of(pc);
     own[own_count++] = place;

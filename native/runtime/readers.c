@@ -34,7 +34,7 @@ uint32_t ew_readers_list(uint32_t number, const uint32_t **entries) {
     uint32_t count = 0;
     number &= EW_READERS_MAX - 1;
     for (uint64_t slots = ew_readers_slots[number]; slots; slots &= slots - 1)
-        list[count++] = *ew_reader(number, (uint32_t)__builtin_ctzl(slots));
+        list[count++] = *ew_reader(number, (uint32_t)__builtin_ctzl(slots)) & ~EW_UNAWARE;
     *entries = list;
     return count;
 }

@@ -9,7 +9,8 @@
 
 #include "raw.h"
 
-#define EW_READERS_SLOTS 64 // threads in slots beyond are in sets
+#define EW_READERS_SLOTS 64   // threads in slots beyond are in sets
+#define EW_UNAWARE (1u << 31) // in an entry: it did not know of the last write, and raced with it
 #define EW_READERS_MAX                                                                             \
     (1u << 28) // who keeps a number may use the bits above, and need not clear them
 

@@ -134,18 +134,40 @@ static bool may_replace(uint32_t entry, uint32_t mine) {
     return !(entry & EW_BYTES & ~mine) && !(mine & EW_ATOMIC && entry && !(entry & EW_ATOMIC));
 }
 
+// Entries of different slots, none of which stands for the cell itself.
+static bool may_be_readers(const struct ew_past *past) {
+    uint64_t slots = 0;
+    for (uint32_t i = 0; i < past->count; i++) {
+        uint32_t entry = past->entries[i], slot = ew_slot_of_segment(ew_segment_of(entry));
+        if (!(entry & EW_BYTES) || slot >= EW_READERS_SLOTS || slots >> slot & 1)
+            return false;
+        slots |= 1ul << slot;
+    }
+    return slots & ~(1ul << ew_slot);
+}
+
+// Whether they knew of the last write is not known any more.
 static bool give_readers(struct ew_cell *cell) {
-    uint32_t other = cell->read, slot = ew_slot_of_segment(ew_segment_of(other));
-    if (other & EW_SET || slot >= EW_READERS_SLOTS || slot == ew_slot || !is_short())
+    uint32_t old = cell->read;
+    struct ew_past past;
+    ew_past_look(old, &past);
+    if (!may_be_readers(&past) || !is_short())
         return false;
     cell->read = EW_SET | EW_READERS | ew_readers_create();
     ew_past_mark(cell);
-    ew_reader_put(cell->read, slot, other);
+    for (uint32_t i = 0; i < past.count; i++)
+        ew_reader_put(cell->read, ew_slot_of_segment(ew_segment_of(past.entries[i])),
+                      past.entries[i] | EW_UNAWARE);
+    ew_past_drop(old);
     return true;
 }
 
+static bool may_read_beside(struct ew_cell *cell) {
+    return ew_slot < EW_READERS_SLOTS && (ew_has_readers(cell->read) || give_readers(cell));
+}
+
 static bool read_beside(struct ew_cell *cell, uint32_t mine) {
-    if (ew_slot >= EW_READERS_SLOTS || (!ew_has_readers(cell->read) && !give_readers(cell)))
+    if (!may_read_beside(cell))
         return false;
     uint32_t entry = *ew_reader(cell->read, ew_slot);
     if (is_mine(entry, mine))
@@ -167,6 +189,15 @@ static void read_shared(struct ew_cell *cell, uint32_t bytes) {
         ew_past_inside[cell->read & 255] = (uint64_t)cell->read << 32 | ew_current;
 }
 
+// What is not ordered with the last write is so again and again, most often.
+static void read_racing(struct ew_cell *cell, uint32_t bytes) {
+    uint32_t mine = (ew_current & ~EW_BYTES) | bytes;
+    if (may_read_beside(cell) && may_replace(*ew_reader(cell->read, ew_slot), mine))
+        ew_reader_put(cell->read, ew_slot, mine | EW_UNAWARE);
+    else
+        add(&cell->read, bytes, false, false);
+}
+
 // --- plain accesses to a cell
 
 static void split(struct ew_cell *cell, uint32_t bytes, const struct ew_access *access) {
@@ -182,7 +213,7 @@ static void read_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_acce
     }
     if ((write & bytes) && UNLIKELY(!ew_entry_is_known(write))) {
         race(access, write, EW_OP_STORE);
-        add(&cell->read, bytes, false, false); // its readers know of the write
+        read_racing(cell, bytes);
         return;
     }
     if (is_mine(write, mine) && !(bytes & ~write))

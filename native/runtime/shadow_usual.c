@@ -10,29 +10,29 @@ static inline bool is_ordinary(uintptr_t pc) {
     return !ew_shadow_filtered && !ew_place_may_be_shared(pc);
 }
 
-// Two bytes of one field mostly have the same past.
-static inline bool two_bytes_pass(struct ew_cell *of_bytes, uint32_t byte, bool writes) {
-    struct ew_cell *one = &of_bytes[byte], *other = one + 1;
-    if ((one->write ^ other->write) > EW_BYTES || (one->read ^ other->read) > EW_BYTES ||
-        !ew_past_is_plain(one))
-        return false;
-    *(writes ? &one->write : &one->read) = ew_byte(byte);
-    *(writes ? &other->write : &other->read) = ew_byte(byte + 1);
-    return true;
+// Small fields side by side mostly have different pasts.
+static inline __attribute__((always_inline)) void put_bytes(struct ew_cell *cell, uint32_t byte,
+                                                            uint32_t size, bool writes) {
+    struct ew_cell *of_byte = &ew_split_of(cell)[byte];
+    for (uint32_t i = 0; i < size; i++)
+        *(writes ? &of_byte[i].write : &of_byte[i].read) = ew_byte(byte + i);
+    ew_split_know(cell);
 }
 
-// Small fields side by side mostly have different pasts. A write of the last may make one cell of
-// them again, which is not done here.
+// A write of the last may make one cell of them again, which is not done here.
 static inline __attribute__((always_inline)) bool
-split_passes(const struct ew_cell *cell, uint32_t byte, uint32_t size, bool writes, uintptr_t pc) {
-    struct ew_cell *of_bytes = ew_split_of(cell);
-    uint32_t first = of_bytes->write;
-    if (writes && byte + size == 4 && (!first || (first ^ ew_current) <= EW_BYTES))
+split_passes(struct ew_cell *cell, uint32_t byte, uint32_t size, bool writes, uintptr_t pc) {
+    if (ew_split_is_mine(cell)) {
+        if (ew_split_is_done(cell, byte, writes) &&
+            (size == 1 || ew_split_is_done(cell, byte + 1, writes)))
+            return true;
+        if (writes && byte + size == 4)
+            return false;
+    }
+    if (!ew_split_is_known(cell) || !is_ordinary(pc))
         return false;
-    if (size == 2)
-        return is_ordinary(pc) && two_bytes_pass(of_bytes, byte, writes);
-    return ew_split_is_done(cell, byte, writes) ||
-           (is_ordinary(pc) && ew_byte_passes(&of_bytes[byte], ew_byte(byte), writes));
+    put_bytes(cell, byte, size, writes);
+    return true;
 }
 
 static inline __attribute__((always_inline)) bool
@@ -93,6 +93,7 @@ static inline void look_ahead(uintptr_t address) {
                      "ew_glance_after:"
                      : "+r"(there)
                      : "r"(address));
+    there = there >> 32 ? there : address; // most often a number: it has no cells to look for
     __builtin_prefetch(ew_cell_at(there), 1);
 }
 

@@ -16,10 +16,11 @@ static uint32_t create(void) {
     if (!number)
         return used++;
     spare = ew_splits[number].bytes[0].write;
+    __builtin_prefetch(&ew_splits[spare], 1);
     return number;
 }
 
-static void give_back(const struct ew_cell *cell) {
+void ew_split_give_back(const struct ew_cell *cell) {
     ew_split_of(cell)->write = spare;
     spare = cell->write & (EW_SPLITS_MAX - 1);
 }
@@ -28,12 +29,29 @@ static uint32_t part_of(uint32_t entry, uint32_t byte) {
     return entry & byte ? (entry & ~EW_BYTES) | byte : 0;
 }
 
+static void know_nothing(struct ew_cell *cell) {
+    cell->read = cell->write;
+}
+
+// After a look at some of the bytes, of which the others may not be known.
+static void sum_up(struct ew_cell *cell) {
+    const struct ew_cell *bytes = ew_split_of(cell);
+    for (uint32_t i = 0; i < 4; i++)
+        if (!ew_past_is_plain(&bytes[i])) {
+            know_nothing(cell);
+            return;
+        }
+    ew_split_know(cell);
+}
+
 void ew_split(struct ew_cell *cell) {
+    bool known = ew_past_is_plain(cell);
     uint32_t number = create();
     for (uint32_t i = 0; i < 4; i++)
         ew_splits[number].bytes[i] =
             (struct ew_cell){part_of(cell->write, 1u << i), part_of(cell->read, 1u << i)};
-    cell->write = cell->read = EW_SET | EW_SPLIT | number;
+    cell->write = EW_SET | EW_SPLIT | number;
+    (known ? ew_split_know : know_nothing)(cell);
     ew_past_mark(cell);
 }
 
@@ -56,7 +74,8 @@ void ew_split_sets(struct ew_cell *cell) {
         bytes[i] = (struct ew_cell){parts_of(cell->write, 1u << i), parts_of(cell->read, 1u << i)};
     ew_past_drop(cell->write);
     ew_past_drop(cell->read);
-    cell->write = cell->read = EW_SET | EW_SPLIT | number;
+    cell->write = EW_SET | EW_SPLIT | number;
+    know_nothing(cell);
     ew_past_mark(cell);
 }
 
@@ -83,30 +102,51 @@ static void drop_reads(const struct ew_cell *bytes) {
 
 // When the running thread has written all of it in this segment, no earlier read matters: it knew
 // of those, or they have been told.
-void ew_split_settle(struct ew_cell *cell) {
+static bool becomes_one(struct ew_cell *cell) {
     const struct ew_cell *bytes = ew_split_of(cell);
     struct ew_cell one = {0};
     if (!is_one(bytes, false, &one.write))
-        return;
+        return false;
     if (one.write == ew_current)
         drop_reads(bytes);
     else if (!is_one(bytes, true, &one.read))
-        return;
-    give_back(cell);
+        return false;
+    ew_split_give_back(cell);
     *cell = one;
+    return true;
+}
+
+void ew_split_settle(struct ew_cell *cell) {
+    if (!becomes_one(cell))
+        sum_up(cell);
 }
 
 // One cell may do again when all of it has been touched, of which the last byte mostly is the last.
 #define LAST 3
-bool ew_split_passes(struct ew_cell *cell, uint32_t bytes, bool writes) {
+static bool may_become_one(uint32_t bytes, bool writes) {
+    return bytes == EW_BYTES || (writes && bytes >> LAST);
+}
+
+static bool each_passes(struct ew_cell *cell, uint32_t bytes, bool writes) {
     struct ew_cell *of_bytes = ew_split_of(cell);
     for (uint32_t rest = bytes; rest; rest &= rest - 1) {
         uint32_t byte = (uint32_t)__builtin_ctz(rest);
         if (!ew_byte_passes(&of_bytes[byte], ew_byte(byte), writes))
             return false;
     }
-    if (bytes == EW_BYTES || (writes && bytes >> LAST))
-        ew_split_settle(cell);
+    return true;
+}
+
+bool ew_split_each_passes(struct ew_cell *cell, uint32_t bytes, bool writes) {
+    bool known = ew_split_is_known(cell);
+    if (!each_passes(cell, bytes, writes))
+        return false;
+    if (may_become_one(bytes, writes) && becomes_one(cell))
+        return true;
+    if (known)
+        ew_split_know(cell);
+    else
+        sum_up(cell);
     return true;
 }
 
@@ -145,7 +185,7 @@ void ew_split_drop(struct ew_cell *cell) {
     drop_reads(bytes);
     for (uint32_t i = 0; i < 4; i++)
         ew_past_drop(bytes[i].write);
-    give_back(cell);
+    ew_split_give_back(cell);
     *cell = (struct ew_cell){0};
 }
 

@@ -2,12 +2,17 @@
 // Cells whose bytes have different pasts: each byte has a cell of its own, until one will do again.
 //
 // Small fields side by side are such, and text that is written letter by letter.
+//
+// The write of a split cell is its number. Its read is a segment that knew all that its bytes tell:
+// who knows that one knows all of them, and need not wait for memory to look at them. Where there
+// is none, or a byte has a set, the read is the number too. It has no bytes, lest a hook take it
+// for an access.
 #ifndef EITHERWAY_SPLITS_H
 #define EITHERWAY_SPLITS_H
 
 #include "shadow.h"
 
-#define EW_SPLIT 0x10000000u // beside EW_SET, in both values of the cell
+#define EW_SPLIT 0x10000000u // beside EW_SET
 #define EW_SPLITS_MAX (1u << 28)
 
 static inline bool ew_is_split(uint32_t value) {
@@ -23,11 +28,27 @@ static inline struct ew_cell *ew_split_of(const struct ew_cell *cell) {
     return ew_splits[cell->write & (EW_SPLITS_MAX - 1)].bytes;
 }
 
+// The running thread knows all that its bytes tell, and has done so since it was ...
+static inline bool ew_split_is_known(const struct ew_cell *cell) {
+    return ew_segment_is_known(cell->read >> 4);
+}
+
+// ... in this segment already,
+static inline bool ew_split_is_mine(const struct ew_cell *cell) {
+    return cell->read == (ew_current & ~EW_BYTES);
+}
+
+// ... or from now on.
+static inline void ew_split_know(struct ew_cell *cell) {
+    cell->read = ew_current & ~EW_BYTES;
+}
+
 void ew_split(struct ew_cell *cell);        // which has no set and nothing atomic
 void ew_split_sets(struct ew_cell *cell);   // which may have, but not for each byte
 void ew_split_settle(struct ew_cell *cell); // one cell will do, perhaps
 void ew_split_unite(struct ew_cell *cell);  // with sets for its bytes
 void ew_split_drop(struct ew_cell *cell);
+void ew_split_give_back(const struct ew_cell *cell); // which has no sets, and becomes another
 void ew_splits_start(void);
 void ew_splits_forget(void);
 

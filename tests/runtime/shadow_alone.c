@@ -20,7 +20,9 @@
 
 // --- what the runtime would be
 
-static bool told; // the access under way races, or is of memory that was given back
+// The access under way races, or is of memory that was given back. The compiler takes its hooks for
+// functions that change nothing of ours.
+static volatile bool told;
 
 void ew_race(const struct ew_access *access, uint32_t entry, unsigned past_op) {
     (void)access, (void)entry, (void)past_op;
@@ -319,7 +321,34 @@ static bool run(uint64_t seed) {
     return true;
 }
 
-// In a process of its own: each begins with nothing.
+// What races is told at each place, and a thread may come to another one later on: it is told
+// again, whoever else has read the same by then.
+static bool is_told_again(void) {
+    void *variable = memory;
+    static char lock, other;
+    start_thread();
+    start_thread();
+    __tsan_write4(variable);
+    ew_clocks_event(EW_OP_RELEASE, 0, &lock);
+    run_as(alive[1]);
+    told = false;
+    __tsan_read4(variable);
+    bool first = told;
+    run_as(alive[2]); // which knows of the write, and not of the read
+    ew_clocks_event(EW_OP_ACQUIRE, 0, &lock);
+    told = false;
+    __tsan_read4(variable);
+    bool ordered = !told;
+    run_as(alive[1]);
+    ew_clocks_event(EW_OP_RELEASE, 0, &other);
+    told = false;
+    __tsan_read4(variable);
+    if (!first || !ordered || !told)
+        fprintf(stderr, "a race is %s, then %s\n", words[first], words[told]);
+    return first && ordered && told;
+}
+
+// In a process of its own: each begins with nothing. Without a seed, what is told again.
 static bool run_apart(uint64_t seed) {
     int status = 1;
     pid_t child = fork();
@@ -329,7 +358,7 @@ static bool run_apart(uint64_t seed) {
         alive[alive_count++] = ew_self = &threads[thread_count++];
         knows[0][0] = 1;
         ew_clocks_start();
-        exit(run(seed) ? 0 : 1);
+        exit((seed ? run(seed) : is_told_again()) ? 0 : 1);
     }
     return waitpid(child, &status, 0) == child && status == 0;
 }
@@ -339,6 +368,8 @@ int main(int count, char **arguments) {
         return 2;
     ew_accesses_left = INT64_MAX;
     uint64_t last = strtoul(arguments[2], NULL, 10);
+    if (!run_apart(0))
+        return 1;
     for (uint64_t seed = strtoul(arguments[1], NULL, 10); seed <= last; seed++)
         if (!run_apart(seed))
             return 1;

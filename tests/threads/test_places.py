@@ -127,6 +127,15 @@ def test_a_survey_runs_as_single_runs_do(server: Server) -> None:
         assert (row["schedule"], row["steps"]) == (ran.schedule.hash, ran.schedule.steps)
 
 
+@pytest.mark.parametrize("rounds", ["10", "9000"])
+def test_places_are_learnt_behind_one_that_races_very_often(program: Program, rounds: str) -> None:
+    """A place that has been a decision point so often that it is none any more is not new."""
+    ran = run(
+        Launch.here([program("tired_place"), rounds]), guidance=Guidance(NOWHERE), detect=True
+    )
+    assert len(ran.shown.places) == 2
+
+
 # --- every policy
 
 
