@@ -244,14 +244,18 @@ class Elf:
 
     def _notes(self, segment: Segment) -> Iterator[Note]:
         at, end = segment.offset, segment.offset + segment.size
-        align = 8 if segment.align == 8 else 4
         while at + _NOTE.size <= end:
             owner, size, kind = self._unpack(_NOTE, at)
+            if segment.align == 8 and at % 8 == 4 and not owner:  # no note: up to where one is
+                at += 4
+                continue
+            # mold puts notes that are aligned to four bytes among those that are to eight.
+            align = 8 if segment.align == 8 and at % 8 == 0 else 4
             description = _aligned(at + _NOTE.size + owner, align)
             if description + size > end:
                 raise ElfError("is damaged: a note reaches beyond its segment")
             yield Note(self.part(at + _NOTE.size, owner).rstrip(b"\0"), kind, description, size)
-            at = _aligned(description + size, align)
+            at = _aligned(description + size, 4)
 
     def _file_offset(self, address: int) -> int:
         for segment in self.segments():

@@ -100,6 +100,29 @@ def test_the_placeholder_has_the_size_that_is_written() -> None:
     assert (owner, size, kind) == (len(note.OWNER) + 1, len(note._encode(FULL)), note.KIND)
 
 
+def one_note(owner: bytes, kind: int, description: bytes) -> bytes:
+    head = struct.pack("<III", len(owner) + 1, len(description), kind) + owner + b"\0"
+    return head + bytes(-len(head) % 4) + description
+
+
+@pytest.mark.parametrize("padding", [0, 4])
+def test_notes_of_two_alignments_in_one_segment(padding: int) -> None:
+    """mold puts those of four bytes behind one of eight; who aligns all of them pads."""
+    notes = (
+        one_note(b"GNU", 5, bytes(16)),
+        one_note(b"GNU", 3, b"a" * 20) + bytes(padding),
+        one_note(note.OWNER, note.KIND, b"b" * 8),
+    )
+    identification = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
+    sizes = (64, 56, 1, 64, 0, 0)
+    header = struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, *sizes)
+    size = sum(map(len, notes))
+    segment = struct.pack("<IIQQQQQQ", 4, 4, 120, 120, 120, size, size, 8)
+    elf = Elf(identification + header + segment + b"".join(notes))
+    found = [(each.owner, elf.part(each.offset, each.size)) for each in elf.notes()]
+    assert found == [(b"GNU", bytes(16)), (b"GNU", b"a" * 20), (note.OWNER, b"b" * 8)]
+
+
 # --- files that are not what they should be
 
 
