@@ -228,8 +228,6 @@ static void find_stack(struct ew_life *life) {
 
 void ew_signals_begin(struct ew_thread *thread) {
     thread->life.other_stack.flags = SS_DISABLE;
-    if (!counted)
-        find_stack(&thread->life);
     count(thread->life.mask, blockers, 1);
     counted++;
     follow_masks();
@@ -276,13 +274,15 @@ static void read_action(int number) {
     if (RESERVED & BIT(number))
         return;
     raw6(SYS_rt_sigaction, number, 0, (long)&action, sizeof action.mask, 0, 0);
+    if (action.handler == ew_on_signal)
+        return; // what was set before the start is known
     ew_actions[number] = (struct ew_action){action.handler, action.mask, action.flags};
 }
 
 void ew_signals_start(struct ew_thread *first) {
     raw6(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&ew_kernel_mask, 8, 0, 0);
     first->life.mask = ew_kernel_mask & ~NEVER_BLOCKED;
-    first->life.other_stack.flags = SS_DISABLE;
+    find_stack(&first->life);
     for (int i = 1; i <= SIGNALS; i++)
         read_action(i);
     counted = 1;

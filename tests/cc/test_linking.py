@@ -317,12 +317,31 @@ FIRST = r"""
 #include <dlfcn.h>
 #include <signal.h>
 static char room[1 << 16];
+volatile int handled;
+static void handle(int number) { handled = number; }
 static void begin(void) {
     for (int i = 0; i < 3; i++) // the message of one is freed by the next
         dlsym(RTLD_NEXT, "nosuch");
     sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, 0);
+    signal(SIGUSR1, handle);
 }
 __attribute__((section(".preinit_array"), used)) static void (*const first)(void) = begin;
+"""
+AFTER_FIRST = r"""
+#include <pthread.h>
+#include <signal.h>
+extern volatile int handled;
+static void *body(void *set) { sigaltstack(0, set); return 0; }
+int main(void) {
+    stack_t mine, other;
+    pthread_t thread;
+    pthread_create(&thread, 0, body, &other);
+    pthread_join(thread, 0);
+    if (sigaltstack(0, &mine) || mine.ss_size != 1 << 16 || other.ss_flags != SS_DISABLE)
+        return 1;
+    raise(SIGUSR1);
+    return handled == SIGUSR1 ? 0 : 2;
+}
 """
 
 
@@ -335,10 +354,6 @@ def test_what_the_compiler_links_first_may_begin_before_us(gcc: Shop) -> None:
         '#!/bin/sh\ncase "$*" in *-Wl,*) exec gcc first.o "$@" ;; esac\nexec gcc "$@"\n'
     )
     compiler.chmod(0o755)
-    gcc.write(
-        "a.c",
-        "#include <signal.h>\nint main(void) {\n    stack_t set;\n"
-        "    return sigaltstack(0, &set) || set.ss_size != 1 << 16;\n}\n",
-    )
+    gcc.write("a.c", AFTER_FIRST)
     gcc.cc("a.c", "-o", "a", EITHERWAY_CC="./first-gcc").ok()
     gcc.run("./a").ok()
