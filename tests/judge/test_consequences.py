@@ -35,6 +35,7 @@ CLASSES = {
     "kills_its_group": {"ready": Class.SPEC_VIOLATED},
     "frees_twice": {"claimed": Class.SPEC_VIOLATED},
     "late_instance": {"stage": Class.SPEC_VIOLATED},
+    "seen_before": {"low": Class.SPEC_VIOLATED, "high": Class.SPEC_VIOLATED},
     "one_of_many": {"nth": Class.OUTPUT_DIFFERS},
     "computed_twice": {"cached": Class.K_WITNESS_HARMLESS},
 }

@@ -5,7 +5,7 @@ The recorded run is traced to find the pair in it again, by the id that its find
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -15,6 +15,7 @@ from eitherway.closing import Closing
 from eitherway.engine.local import Workers
 from eitherway.find.confirm import Traced, Tracer
 from eitherway.find.orders import Kept, first_differences, orders_of, seen_apart
+from eitherway.find.other_runs import cuts_of, other_runs
 from eitherway.find.racing import Instance, Racing
 from eitherway.find.reasons import OF_ALL_VALUES, reason_of, weakest
 from eitherway.find.specification import ANYTHING, Specification
@@ -26,15 +27,17 @@ from eitherway.findings.sentences import UNDECIDED
 from eitherway.judge.experiment import CONTINUATIONS, Verdict, judge_among, worst
 from eitherway.judge.sentences import consequence, why_single
 from eitherway.model.finding import Confidence, Finding
-from eitherway.model.outcome import Outcome
+from eitherway.model.outcome import Ending, Outcome
 from eitherway.model.words import Arm, Class, Kind
-from eitherway.worlds.threads.branch import Branches, Pair, Spec, Turned, why_not
+from eitherway.worlds.threads.branch import Branches, Pair, Spec, Turned, outcome_of, why_not
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.run import Ran
 
 INSTANCES = 8  # of one race in one run
 MORE, SHORT = 32, 65_536  # of a run of so many steps at most
+PAIR = 2  # accesses
+ELSEWHERE = 2  # in each of the other runs that are tried
 FEWER, FEWEST = 6, 2  # continuations of those behind the first, and behind the usual number
 
 Keep = Callable[[Ran], Path]  # puts a run where it can be done again
@@ -46,12 +49,18 @@ class Shown:
 
     instance: Instance
     verdict: Verdict
+    branches: Branches  # of the run that shows it
     look: Callable[[], States | None]
 
     @cached_property
     def states(self) -> States | None:
         """What both orders leave; it takes two traced branches."""
         return self.look()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it was tried, and nothing was seen."""
+        return self.verdict.klass in (Class.K_WITNESS_HARMLESS, Class.SINGLE_ORDERING)
 
     @property
     def both_store(self) -> bool:
@@ -95,6 +104,7 @@ class Judge(Closing):
         self._continuations = continuations
         self._specification = specification
         self._tracer = Tracer(self._explorer, fixed=fixed)
+        self._runs_on = False  # a run in another order had to be stopped: each would take as long
         self._last: tuple[Ran, Traced, Racing | None] | None = None
 
     def judged(self, finding: Finding, ran: Ran, keep: Keep) -> Finding:
@@ -106,12 +116,14 @@ class Judge(Closing):
             reason = f"the recorded run is not the same again: {', '.join(traced.differs)}"
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
         branches = Branches(self._explorer, ran, self._places | racing.places)
-        limit = MORE if branches.steps <= SHORT else INSTANCES
-        shown = self._tried(branches, racing.instances(finding.id, limit))
+        short = branches.steps <= SHORT
+        shown = self._tried(branches, racing.instances(finding.id, MORE if short else INSTANCES))
         if not shown:
             reason = "the recorded run does not show it"
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
-        return self._told(finding, shown, branches, keep)
+        if short and all(each.is_quiet for each in shown):
+            shown += self._tried_elsewhere(finding.id, ran, traced, racing)
+        return self._told(finding, shown, keep)
 
     def close(self) -> None:
         """Wait for branches that are under way."""
@@ -129,14 +141,43 @@ class Judge(Closing):
         shown: list[Shown] = []
         for number, instance in enumerate(instances):
             some = self._continuations if not number else FEWER if number < INSTANCES else FEWEST
-            verdict = self._try(branches, instance.pair, min(some, self._continuations))
-            trial = verdict.trials[0]
-            look = partial(states_of, self._tracer, branches, instance.pair, trial)
-            shown.append(Shown(instance, verdict, look))
+            shown.append(self._shown(branches, instance, some))
             left = sum(each.verdict.is_stopped for each in shown)
-            if verdict.klass is Class.SPEC_VIOLATED or left > 1:
+            if shown[-1].verdict.klass is Class.SPEC_VIOLATED or left > 1:
                 break
         return shown
+
+    def _shown(self, branches: Branches, instance: Instance, continuations: int) -> Shown:
+        pair = instance.pair
+        verdict = self._try(branches, pair, min(continuations, self._continuations))
+        look = partial(states_of, self._tracer, branches, pair, verdict.trials[0])
+        return Shown(instance, verdict, branches, look)
+
+    def _tried_elsewhere(
+        self, number: str, ran: Ran, traced: Traced, racing: Racing
+    ) -> Iterator[Shown]:
+        """In other runs that show the race of that id, until it does harm in one.
+
+        Where it cannot be told there, it was in the recorded run.
+        """
+        if len(racing.operations) == PAIR or self._runs_on:
+            return
+        cuts = cuts_of(ran.schedule, traced.events, racing.operations)
+        places = self._places | racing.places
+        for other in other_runs(self._explorer, ran, cuts, places):
+            if outcome_of(other).ending is Ending.BUDGET:
+                self._runs_on = True
+                return
+            again = self._tracer.accesses(other)
+            if again.differs:
+                continue
+            branches = Branches(self._explorer, other, places)
+            for instance in Racing(again).instances(number, ELSEWHERE):
+                shown = self._shown(branches, instance, FEWEST)
+                if shown.verdict.klass is not Class.INCONCLUSIVE:
+                    yield shown
+                    if not shown.is_quiet:
+                        return
 
     def _obstacle(self, finding: Finding, ran: Ran) -> str:
         if finding.kind is not Kind.DATA_RACE or len(finding.operations) != 2:
@@ -154,9 +195,7 @@ class Judge(Closing):
 
         return judge_among(begin, continuations, self._workers.count)
 
-    def _told(
-        self, finding: Finding, shown: list[Shown], branches: Branches, keep: Keep
-    ) -> Finding:
+    def _told(self, finding: Finding, shown: list[Shown], keep: Keep) -> Finding:
         verdict = worst(each.verdict for each in shown)
         best = next(each for each in shown if each.verdict.klass is verdict.klass)
         confidence = Confidence(
@@ -179,31 +218,31 @@ class Judge(Closing):
             return told
         if verdict.klass is Class.INCONCLUSIVE:
             pair, trial = best.instance.pair, best.verdict.decisive
-            words = told_of_stopped(self._tracer, branches, pair, trial)
+            words = told_of_stopped(self._tracer, best.branches, pair, trial)
             return replace(told, explanation=(*told.explanation, *filter(None, [words])))
         told = replace(told, explanation=(*told.explanation, *told_states(best.states)))
         if verdict.klass is Class.K_WITNESS_HARMLESS:
             harmless = [each for each in shown if each.verdict.klass is verdict.klass]
-            told = self._with_reason(told, harmless, branches)
-            return self._with_lost(told, harmless, branches)
+            told = self._with_reason(told, harmless)
+            return self._with_lost(told, harmless)
         if verdict.klass not in (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS):
             return told
-        return self._with_evidence(told, best, branches, keep)
+        return self._with_evidence(told, best, keep)
 
-    def _with_reason(self, finding: Finding, shown: list[Shown], branches: Branches) -> Finding:
+    def _with_reason(self, finding: Finding, shown: list[Shown]) -> Finding:
         """Why it does no harm, as far as that can be shown.
 
         What is said of all that may be stored there has to hold of several instances.
         """
-        some = INSTANCES if branches.steps <= SHORT else 1
+        some = INSTANCES if shown[0].branches.steps <= SHORT else 1
         reasons = []
         for each in shown[:: -(-len(shown) // some)]:
-            reasons.append(self._reason(each, branches))
+            reasons.append(self._reason(each))
             if reasons[-1] not in OF_ALL_VALUES:
                 break
         return replace(finding, reason=weakest(reasons))
 
-    def _reason(self, shown: Shown, branches: Branches) -> str:
+    def _reason(self, shown: Shown) -> str:
         trial = shown.verdict.trials[0]
         steps = {Arm.FLIP: trial.flip.steps, Arm.CONTROL: trial.control.steps}
 
@@ -211,37 +250,36 @@ class Judge(Closing):
         def put(arm: Arm, bits: int) -> Outcome:
             turned = Turned(bits, steps[arm])
             spec = Spec(shown.instance.pair, arm, 0, turned)
-            return self._specification.outcome(branches.run(spec))
+            return self._specification.outcome(shown.branches.run(spec))
 
         return reason_of(shown.states, put, trial) if shown.states else ""
 
-    def _with_lost(self, finding: Finding, shown: list[Shown], branches: Branches) -> Finding:
+    def _with_lost(self, finding: Finding, shown: list[Shown]) -> Finding:
         """With what comes of it when one of two stores undoes the other, where it may."""
         stores = {each.instance.places: each for each in reversed(shown) if each.both_store}
         for each in stores.values():
-            pair, trials = each.instance.pair, each.verdict.trials
-            states = each.states
+            states, trials = each.states, each.verdict.trials
             if states is None:
                 continue
 
             @cache
-            def put(bits: int, continuation: int, pair: Pair = pair) -> Outcome:
-                spec = Spec(pair, Arm.CONTROL, continuation, Turned(bits, last=True))
-                return self._specification.outcome(branches.run(spec))
+            def put(bits: int, continuation: int, each: Shown = each) -> Outcome:
+                turned = Turned(bits, last=True)
+                spec = Spec(each.instance.pair, Arm.CONTROL, continuation, turned)
+                return self._specification.outcome(each.branches.run(spec))
 
             finding = with_lost(finding, each.instance.sides, states, range(len(trials)), put)
             if finding.klass is not Class.K_WITNESS_HARMLESS:
                 break
         return finding
 
-    def _with_evidence(
-        self, finding: Finding, shown: Shown, branches: Branches, keep: Keep
-    ) -> Finding:
+    def _with_evidence(self, finding: Finding, shown: Shown, keep: Keep) -> Finding:
         """Both orders as runs that can be done again, first the one that fails."""
         trial, pair = shown.verdict.decisive, shown.instance.pair
 
         def run(arm: Arm, kept_from: tuple[int, int]) -> Ran:
-            return branches.run(Spec(pair, arm, trial.continuation), kept_from=kept_from)
+            spec = Spec(pair, arm, trial.continuation)
+            return shown.branches.run(spec, kept_from=kept_from)
 
         flip, control = seen_apart(partial(run, Arm.FLIP), partial(run, Arm.CONTROL))
         other = Kept(flip, trial.flip, keep(flip))

@@ -42,8 +42,8 @@ class Racing:
         for race, finding in zip(races, traced.findings(races), strict=True):
             if len(race.operations) == 2:
                 self._of[finding.id].append((race, finding.operations))
-        sides = {operation for race in races for operation in race.operations}
-        self.places = places_of(traced.events, sides)
+        self.operations = {operation for race in races for operation in race.operations}
+        self.places = places_of(traced.events, self.operations)
 
     def instances(self, number: str, limit: int) -> list[Instance]:
         """Of the race of that id; first one for each pair of places, then more of them in turn.

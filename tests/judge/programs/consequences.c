@@ -178,6 +178,23 @@ static void rises(void) {
     run(look_at_level, rise);
 }
 
+// The reader comes first: only when it has seen the new low does the order of the high matter.
+static int low, high = 10;
+static void *read_both(void *unused) {
+    int from = low;
+    int to = high;
+    assert(from <= to);
+    return unused;
+}
+static void *move_both(void *unused) {
+    low = 20;
+    high = 30;
+    return unused;
+}
+static void seen_before(void) {
+    run(read_both, move_both);
+}
+
 static struct {
     int looks;
     char *label;
@@ -424,6 +441,7 @@ static const struct {
     {"unused_bits", unused_bits},
     {"one_of_many", one_of_many},
     {"rises", rises},
+    {"seen_before", seen_before},
     {"last_label", last_label},
     {"adhoc", adhoc},
     {"adhoc_started_first", adhoc_started_first},

@@ -5,8 +5,8 @@ So a turn can be left out, and what comes behind it keeps its meaning: the threa
 its next turn. native/runtime/schedulers/turns.c runs them.
 """
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -62,6 +62,20 @@ def _turns(schedule: Schedule) -> Iterator[Turn]:
         else:
             running = choice
     yield Turn(running, own[running] + max(schedule.reached - since, 0) + 1)
+
+
+def own_steps(schedule: Schedule, at: Iterable[int]) -> Iterator[int]:
+    """How far the thread had come by its own steps that ran at each of these, in their order."""
+    own: Counter[int] = Counter()
+    running, since = 0, 0
+    rows = schedule.switches[schedule.switches["kind"] == SwitchKind.THREAD]
+    switches = deque(zip(rows["steps"].tolist(), rows["choice"].tolist(), strict=True))
+    for step in at:
+        while switches and switches[0][0] <= step:
+            steps, choice = switches.popleft()
+            own[running] += steps - since
+            running, since = choice, steps
+        yield own[running] + step - since
 
 
 def joined(turns: list[Turn], at: int) -> list[Turn] | None:
