@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who looks again and again, and sleeps in between, waits: what it waits for has one order only."""
+"""Who looks again and again, and sleeps in between, waits; and which child a wait finds."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from tests.processes.harness import launch
 
 from eitherway.find.trees import Checked, TreeSearch
-from eitherway.model.words import Class
+from eitherway.model.words import Class, Kind
 from eitherway.recording.store import Store
 
 MAKES = "(echo made > t; mv t f) &"
@@ -45,3 +45,15 @@ def test_who_looks_at_the_wrong_thing_is_found(work: Path) -> None:
     (finding,) = found.findings.values()
     assert finding.klass is Class.OUTPUT_DIFFERS
     assert {operation.variable for operation in finding.operations} == {str(work / "f")}
+
+
+@pytest.mark.usefixtures("box")
+def test_a_wait_is_to_blame_for_what_it_finds_alone(work: Path) -> None:
+    """Not for what a child does later by it, which is a race of that child."""
+    (waits,) = checked(
+        work, "bash", "-c", "(exit 3) & (exit 4) & wait -n; echo $?"
+    ).findings.values()
+    assert (waits.kind, waits.klass) == (Kind.WAIT_WAKEUPS, Class.OUTPUT_DIFFERS)
+    assert "first, while process" in waits.consequence
+    found = checked(work, "sh", "-c", "(echo 1 > f) & ls > /dev/null; cat f; wait")
+    assert {finding.kind for finding in found.findings.values()} == {Kind.LOAD_STORE}

@@ -34,6 +34,7 @@ from eitherway.worlds.processes.cut import (
     Interrupted,
     Pair,
     Ring,
+    Unended,
 )
 from eitherway.worlds.processes.outcome import text_of
 from eitherway.worlds.processes.run import Ran
@@ -196,7 +197,7 @@ class TreeJudge(Closing):
             yield from self._advice.on_polled(candidate.operations)
         elif isinstance(candidate.anchors, Ring):
             yield from self._advice.on_ring(candidate.operations)
-        elif isinstance(candidate.anchors, Choice):
+        elif isinstance(candidate.anchors, Choice | Unended):
             yield from self._advice.on_choice(candidate.operations)
 
     def close(self) -> None:
@@ -267,7 +268,10 @@ def _order(candidate: Candidate, arm: Arm) -> str:
     """Who comes before whom in an arm."""
     anchors = candidate.anchors
     if isinstance(anchors, Choice):
-        return _finding(candidate, anchors.instead if arm is Arm.FLIP else anchors.found)
+        return _finding(candidate, anchors, arm)
+    if isinstance(anchors, Unended):
+        goes_on = anchors.choice.found if arm is Arm.FLIP else anchors.choice.instead
+        return f"{_finding(candidate, anchors.choice, arm)}, while process {goes_on} goes on"
     if isinstance(anchors, Between):
         return _coming(candidate, anchors.came(arm))
     told: dict[type, Callable[[Candidate, Arm], str]] = {
@@ -284,7 +288,8 @@ def _first(candidate: Candidate, arm: Arm) -> str:
     return f"the {one} comes before the {other}"
 
 
-def _finding(candidate: Candidate, child: int) -> str:
+def _finding(candidate: Candidate, choice: Choice, arm: Arm) -> str:
+    child = choice.instead if arm is Arm.FLIP else choice.found
     waits = [op for op in candidate.finding.operations if op.op.startswith("wait")]
     return f"the {side(waits[0])} finds process {child} first"
 

@@ -25,6 +25,7 @@ from eitherway.worlds.processes.cut import (
     Interrupted,
     Pair,
     Ring,
+    Unended,
 )
 from eitherway.worlds.processes.known import Known
 from eitherway.worlds.processes.traced import Traced
@@ -122,7 +123,7 @@ def _sides(
         return seen[anchors.seen]
     if isinstance(anchors, Interrupted):
         return finding.operations[1:]
-    if isinstance(anchors, Choice | Alone | Ring):
+    if isinstance(anchors, Choice | Unended | Alone | Ring):
         return finding.operations
     calls = [int(traced.call[number]) for number in race.operations]
     return tuple(finding.operations[calls.index(call)] for call in (anchors.first, anchors.second))

@@ -339,21 +339,44 @@ class TreeSearch(Closing):
         may go another way: that it came to the same end says nothing of the calls on that way.
         """
         known = {instances[0].finding.id for instances in found.groups}
-        for spec in (*_other_children(results)[:_WAITS], *_other_ways(results)[:_TURNS]):
-            if monotonic() > pace.until:
-                return
-            with self._store.new() as slot:
-                judge.record(spec, slot.path)
-                with Recording.open(slot.path) as recording:
-                    trace = traced(Log.read(recording), self._launch.directory)
-                groups = [
-                    instances
-                    for instances in _candidates(slot.path, trace).groups
-                    if instances[0].finding.id not in known
-                ]
-                known |= {instances[0].finding.id for instances in groups}
-                checked.races += len(groups)
-                self._try_new(groups, trace, checked, pace)
+        before = judge.branches
+        for wait in _other_children(results)[:_WAITS]:
+            spec = Spec(wait.candidate.anchors, Arm.FLIP, 0)
+            if not self._look_at(spec, judge, known, checked, pace):
+                self._blame(wait, judge, checked, pace)
+        for spec in _other_ways(results)[:_TURNS]:
+            self._look_at(spec, judge, known, checked, pace)
+        checked.branches += judge.branches - before
+
+    def _look_at(
+        self, spec: Spec, judge: TreeJudge, known: set[str], checked: Checked, pace: _Pace
+    ) -> bool:
+        """Whether a branch has races that are not known, and one of them does harm."""
+        if monotonic() > pace.until:
+            return False
+        told = len(checked.findings)
+        with self._store.new() as slot:
+            judge.record(spec, slot.path)
+            with Recording.open(slot.path) as recording:
+                trace = traced(Log.read(recording), self._launch.directory)
+            groups = [
+                instances
+                for instances in _candidates(slot.path, trace).groups
+                if instances[0].finding.id not in known
+            ]
+            known |= {instances[0].finding.id for instances in groups}
+            checked.races += len(groups)
+            self._try_new(groups, trace, checked, pace)
+        return len(checked.findings) > told
+
+    def _blame(self, wait: Tried, judge: TreeJudge, checked: Checked, pace: _Pace) -> None:
+        """Nothing that came earlier or later by it does harm: then which child it finds may."""
+        if checked.findings or monotonic() > pace.until:
+            return
+        tried = judge.tried([wait.candidate])
+        if tried.klass in LOUD:
+            checked.quiet -= wait.klass in QUIET
+            _add(checked, judge.told(tried))
 
     def _try_new(
         self,
@@ -445,10 +468,10 @@ def _about(finding: Finding) -> frozenset[str]:
     return frozenset(operation.variable for operation in finding.operations)
 
 
-def _other_children(results: list[Tried]) -> list[Spec]:
-    """Branches in which a wait for any child finds another one, while the first goes on."""
+def _other_children(results: list[Tried]) -> list[Tried]:
+    """Waits for any child, each of which finds another one, while the first goes on."""
     return [
-        Spec(Unended(tried.candidate.anchors), Arm.FLIP, 0)
+        replace(tried, candidate=replace(tried.candidate, anchors=Unended(tried.candidate.anchors)))
         for tried in results
         if isinstance(tried.candidate.anchors, Choice)
     ]

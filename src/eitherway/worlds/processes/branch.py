@@ -11,7 +11,7 @@ from eitherway.closing import Closing
 from eitherway.model.outcome import Outcome
 from eitherway.model.words import Arm
 from eitherway.sandbox.box import Sandbox
-from eitherway.worlds.processes.cut import Asked, Cuts
+from eitherway.worlds.processes.cut import Anchors, Cuts
 from eitherway.worlds.processes.outcome import outcome_of
 from eitherway.worlds.processes.plan import Plans, Turns
 from eitherway.worlds.processes.run import PATIENCE, Follow, Limits, Ran, run
@@ -27,7 +27,7 @@ _KNOWN = 256  # outcomes that are kept
 class Spec:
     """Which order of which calls, and how it goes on."""
 
-    anchors: Asked
+    anchors: Anchors
     arm: Arm
     continuation: int
 

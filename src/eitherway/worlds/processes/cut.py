@@ -121,8 +121,7 @@ class Ring:
     wants: tuple[int, ...]
 
 
-Anchors = Pair | Choice | Between | Interrupted | Alone | Ring  # of a race
-Asked = Anchors | Unended  # of a branch
+Anchors = Pair | Choice | Unended | Between | Interrupted | Alone | Ring
 
 
 class Cuts:
@@ -225,14 +224,12 @@ class Cuts:
         instead = second if found == first else first
         return Choice(waits[0], (ends[0], ends[1]), found, instead)
 
-    def turns(self, anchors: Asked, arm: Arm) -> Turns:
+    def turns(self, anchors: Anchors, arm: Arm) -> Turns:
         """The calls of one arm.
 
         Kept are those without which the anchors could not have happened; the rest is left to what
         comes then.
         """
-        if isinstance(anchors, Unended):
-            return self._of_unended(anchors.choice)
         of: dict[type, Callable[..., Turns]] = {
             Pair: self._of_pair,
             Between: self._of_three,
@@ -240,6 +237,7 @@ class Cuts:
             Alone: self._of_alone,
             Ring: self._of_ring,
             Choice: self._of_choice,
+            Unended: self._of_unended,
         }
         return of[type(anchors)](anchors, arm)
 
@@ -261,7 +259,14 @@ class Cuts:
         needed = self._before(pair.first) | self._before_without(pair.second, pair.first)
         return _ending(needed, ends)
 
-    def _of_unended(self, choice: Choice) -> Turns:
+    def _of_unended(self, unended: Unended, arm: Arm) -> Turns:
+        choice = unended.choice
+        if arm is Arm.PREFIX:
+            return Turns(range(choice.wait + 1))
+        if arm is Arm.CONTROL:
+            before = np.flatnonzero(self._before(choice.wait))
+            calls = [call for call in before.tolist() if call != choice.wait]
+            return Turns([*calls, choice.wait], (choice.wait,), choice.found)
         found, other = sorted(choice.ends, key=lambda end: self._ended(end) == choice.instead)
         needed = self._before(other) | self._before_without(choice.wait, found)
         needed[[other, found, choice.wait]] = True, False, False
