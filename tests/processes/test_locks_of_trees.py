@@ -6,10 +6,19 @@ from pathlib import Path
 import pytest
 from tests.processes.harness import launch
 
+from eitherway.detect import detect_all
+from eitherway.find.tree_judge import TreeJudge
+from eitherway.find.tree_races import candidates_of
+from eitherway.find.tree_rules import Rules
 from eitherway.find.trees import TreeSearch
 from eitherway.model.finding import Finding
+from eitherway.model.outcome import Ending
 from eitherway.model.words import Class, Kind
+from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
+from eitherway.worlds.processes.apart import apart
+from eitherway.worlds.processes.log import Log
+from eitherway.worlds.processes.traced import traced
 
 LOUD = {Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS}
 
@@ -144,3 +153,23 @@ def test_what_is_read_and_written_in_two_sections_of_a_lock(work: Path) -> None:
 def test_what_is_kept_together_or_need_not_be(work: Path, one: str) -> None:
     (work / "f").write_text("0")
     assert loud(work, PERL.format(one=one), "perl") == []
+
+
+@pytest.mark.usefixtures("box")
+def test_a_run_in_which_all_wait_is_told_by_the_order_that_mends_it(work: Path) -> None:
+    (work / "program").write_text(IN_TURN.format(one="ab", other="ba"), encoding="ascii")
+    started = launch(work, "perl", "program")
+    store = Store(work / "store")
+    with TreeSearch(started, store, jobs=2) as search:
+        (finding,) = search.check(600.0, lambda _: None).findings.values()
+    with Recording.open(Path(finding.evidence)) as recording:
+        trace = traced(Log.read(recording), str(work))
+    (instances,) = [
+        group
+        for group in candidates_of(trace, detect_all(trace.trace), "").groups
+        if group[0].finding.kind is Kind.DEADLOCK
+    ]
+    with apart(started) as box, TreeJudge(started, trace, [box], store, rules=Rules()) as judge:
+        tried = judge.tried(instances)
+    assert tried.klass is Class.SPEC_VIOLATED
+    assert tried.verdict.decisive.control.ending is Ending.DEADLOCK

@@ -274,10 +274,11 @@ def _order(candidate: Candidate, arm: Arm) -> str:
         return f"{_finding(candidate, anchors.choice, arm)}, while process {goes_on} goes on"
     if isinstance(anchors, Between):
         return _coming(candidate, anchors.came(arm))
+    if isinstance(anchors, Ring):
+        return _meeting(candidate, meet=arm is anchors.meet)
     told: dict[type, Callable[[Candidate, Arm], str]] = {
         Interrupted: _interrupting,
         Alone: _alone,
-        Ring: _meeting,
     }
     return told.get(type(anchors), _first)(candidate, arm)
 
@@ -308,9 +309,9 @@ def _alone(candidate: Candidate, arm: Arm) -> str:
     return f"the {side(poll)} finds something else ready, before the {side(other)}"
 
 
-def _meeting(candidate: Candidate, arm: Arm) -> str:
+def _meeting(candidate: Candidate, *, meet: bool) -> str:
     takers = " and ".join(map(side, candidate.finding.operations[::2]))
-    if arm is Arm.FLIP:
+    if meet:
         return f"the {takers} come before either goes on"
     return f"one of the {takers} comes when the other has given its locks back"
 

@@ -14,6 +14,7 @@ from eitherway.model.sections import begins, first_of
 from eitherway.model.trace import Table
 from eitherway.model.words import Arm, EdgeKind, Kind, OpKind
 from eitherway.worlds.processes.call_table import CALLS
+from eitherway.worlds.processes.log import CallFlag
 from eitherway.worlds.processes.operations import NO_CALL
 from eitherway.worlds.processes.plan import Turns
 from eitherway.worlds.processes.traced import Traced
@@ -118,7 +119,14 @@ class Alone:
 class Ring:
     """Calls that each want a lock, by processes that each have the one that the next wants."""
 
+    holds: tuple[int, ...]  # the calls by which they have them, in the order of those that want
     wants: tuple[int, ...]
+    met: bool  # in the recorded run: none of them came to an end
+
+    @property
+    def meet(self) -> Arm:
+        """The arm in which all wait."""
+        return Arm.CONTROL if self.met else Arm.FLIP
 
 
 Anchors = Pair | Choice | Unended | Between | Interrupted | Alone | Ring
@@ -152,7 +160,9 @@ class Cuts:
         if race.kind is Kind.ATOMICITY:
             return self._of_sections(race)
         if race.kind is Kind.DEADLOCK and len(calls) > _TWO:
-            return Ring(tuple(sorted(calls[1::2])))
+            wants, holds = zip(*sorted(zip(calls[1::2], calls[::2], strict=True)), strict=True)
+            never = self._traced.log.calls["flags"][list(wants)] & CallFlag.NEVER_RETURNED
+            return Ring(holds, wants, met=bool(never.all()))
         return None
 
     def _of_sections(self, race: Race) -> Between | None:
@@ -305,11 +315,14 @@ class Cuts:
         """All have come as far as they can before one of them goes on."""
         if arm is Arm.PREFIX:
             return Turns(range(max(ring.wants) + 1))
-        order = self._inherent if arm is Arm.FLIP else self._order
+        order = self._order if arm is Arm.CONTROL and not ring.met else self._inherent
+        ends = ring.wants if arm is ring.meet else ring.wants[-1:]
+        if arm is Arm.FLIP and ring.met:  # one has both before another has the first
+            ends = ring.wants[0], ring.holds[1]
         needed = np.zeros(len(self._traced.first), dtype=bool)
-        for call in ring.wants:
+        for call in ends if arm is Arm.FLIP else ring.wants:
             needed |= self._before(call, order)
-        return _ending(needed, ring.wants if arm is Arm.FLIP else ring.wants[-1:])
+        return _ending(needed, ends)
 
     def _of_interrupted(self, three: Interrupted, arm: Arm) -> Turns:
         """It waits in either order; the signal comes behind it when it was ended before."""
