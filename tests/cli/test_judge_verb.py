@@ -67,6 +67,23 @@ def test_an_id_that_nothing_has(checked: Path) -> None:
         assert words in refused.stderr
 
 
+def test_all_races_of_a_recording(tmp_path: Path) -> None:
+    """A run that was only recorded is judged too, and what is found in it is kept."""
+    (tmp_path / "app.c").write_text(SOURCE, encoding="utf-8")
+    eitherway(tmp_path, "cc", "-g", "app.c", "-o", "app")
+    assert (
+        eitherway(tmp_path, "record", "--scheduler", "round-robin", "--", "./app").returncode == 0
+    )
+    (recording,) = (tmp_path / ".eitherway" / "recordings").iterdir()
+    judged = eitherway(tmp_path, "judge", recording.name)
+    assert judged.returncode == 1, judged.stderr
+    assert "2 of 2 findings were judged" in judged.stdout
+    assert "1 spec-violated" in eitherway(tmp_path, "races").stdout
+    refused = eitherway(tmp_path, "judge", "20200101-000000-000000")
+    assert refused.returncode == 65
+    assert "no recording named" in refused.stderr
+
+
 def test_without_findings_there_is_nothing_to_judge(tmp_path: Path) -> None:
     refused = eitherway(tmp_path, "judge")
     assert refused.returncode == 64

@@ -123,7 +123,7 @@ wait; wait;
 def test_locks_that_are_taken_in_two_orders(work: Path) -> None:
     (finding,) = loud(work, IN_TURN.format(one="ab", other="ba"), "perl")
     assert (finding.kind, finding.klass) == (Kind.DEADLOCK, Class.SPEC_VIOLATED)
-    assert "come before either goes on, no thread of the program can go on" in finding.consequence
+    assert "come before either goes on, nothing in the program can go on" in finding.consequence
     assert finding.explanation[-1].startswith("Where all take these locks in one and the same")
     assert len(finding.orders) == 2
     assert loud(work, IN_TURN.format(one="ab", other="ab"), "perl") == []

@@ -128,7 +128,7 @@ def _ends(outcome: Outcome) -> str:
 
 
 _WORDS = {
-    Ending.DEADLOCK: "no thread of the program can go on",
+    Ending.DEADLOCK: "nothing in the program can go on",
     Ending.HANG: "the program goes round in circles and never ends",
     Ending.SERVES: "the program waits for who connects to it",
     Ending.BUDGET: "the program had to be stopped",
