@@ -208,9 +208,18 @@ CRASH = """
 #include <assert.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 volatile int counter;
 sigset_t all;
+static long unseen(long number, long one, long two) {
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(one), "S"(two)
+                     : "rcx", "r11", "memory");
+    return result;
+}
 int main(int count, char **arguments) {
     counter = 1;
     switch (arguments[1][0]) {
@@ -226,7 +235,8 @@ int main(int count, char **arguments) {
     case 'k':
         for (int i = 0; i < 20000; i++)
             counter = i;
-        raise(SIGKILL);
+        unseen(SYS_kill, unseen(SYS_getpid, 0, 0), SIGKILL);
+    case 'r': raise(SIGKILL);
     case 'm':
         sigfillset(&all);
         sigprocmask(SIG_BLOCK, &all, 0);
@@ -251,6 +261,7 @@ def crash(tmp_path_factory: pytest.TempPathFactory) -> Launch:
         ("m", -signal.SIGSEGV, [1, 0]),
         ("a", -signal.SIGABRT, [1]),
         ("A", -signal.SIGABRT, [1]),
+        ("r", -signal.SIGKILL, [1]),
         ("_", 3, [1]),
         ("q", 3, [1]),
         ("e", 0, [1, 2]),
@@ -268,7 +279,7 @@ def test_a_trace_is_whole_however_the_program_ends(
     assert found.values[found.events["op"] == OpKind.STORE].tolist() == stores
 
 
-@pytest.mark.parametrize("how", ["s", "a", "A"])
+@pytest.mark.parametrize("how", ["s", "a", "A", "r"])
 def test_a_trace_of_a_run_that_died_goes_on_to_its_death(
     crash: Launch, tmp_path: Path, how: str
 ) -> None:
@@ -279,6 +290,7 @@ def test_a_trace_of_a_run_that_died_goes_on_to_its_death(
 
 
 def test_what_a_killed_program_left_is_incomplete(crash: Launch, tmp_path: Path) -> None:
+    """Killed as by others: the runtime does not see it come."""
     launch = replace(crash, command=(*crash.command, "k"))
     assert run(launch, trace=tmp_path, request=VALUES).status == -signal.SIGKILL
     with pytest.raises(BadInput, match="incomplete"):
