@@ -32,7 +32,6 @@ REPORTED(mq_notify, "what comes is told by the kernel, and perhaps by a thread o
 REPORTED(clone, "what it makes is not controlled")
 REPORTED(__clone, "what it makes is not controlled")
 REPORTED(wordexp, "may start a shell, which all threads wait for")
-REPORTED(ptrace, "what it does to other processes is not recorded")
 
 /* --- the network, asked inside the library */
 REPORTED(gethostbyname, "all threads wait for the answer, which is not recorded")

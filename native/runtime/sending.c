@@ -4,11 +4,15 @@
 #include "family.h"
 #include "input.h"
 #include "pids.h"
+#include "servers.h"
 #include "signals.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 static siginfo_t information(int number, int code, union sigval value) {
@@ -103,10 +107,21 @@ static long sent(long error) {
     return -error;
 }
 
+// As if it had been sent to who serves this run; others are.
+static long send_past_servers(pid_t process, int number) {
+    if (number < 0 || number > SIGNALS)
+        return -EINVAL;
+    if (process <= 0 && number)
+        ew_kill_all_but_servers(process, number);
+    return 0;
+}
+
 static long send_outside(pid_t told, int number, siginfo_t *info) {
     pid_t process = ew_pid_real(told);
     if (!is_sent(told))
         return sent(0);
+    if (ew_kill_reaches_server(process))
+        return sent(send_past_servers(process, number));
     return sent(info ? raw3(SYS_rt_sigqueueinfo, process, number, (long)info)
                      : raw3(SYS_kill, process, number, 0));
 }
@@ -119,13 +134,15 @@ EW_EXPORT int tgkill(pid_t told, pid_t number, int signal) {
         return (int)ew_result(
             -to_thread(ew_thread_numbered(number), signal, SI_TKILL, (union sigval){0}));
     pid_t thread = number == told ? process : number; // its first; others are as they were told
-    return (int)ew_result(-sent(is_sent(told) ? raw3(SYS_tgkill, process, thread, signal) : 0));
+    bool goes = is_sent(told) && !ew_is_server(process);
+    return (int)ew_result(-sent(goes ? raw3(SYS_tgkill, process, thread, signal) : 0));
 }
 
 EW_EXPORT int pidfd_send_signal(int descriptor, int number, siginfo_t *info, unsigned flags) {
     ew_point(EW_WHY_SYNC);
     ew_signal_sent(number, PC);
-    if (!is_sent(ew_pid_told(ew_pid_behind(descriptor))))
+    pid_t process = ew_pid_behind(descriptor);
+    if (!is_sent(ew_pid_told(process)) || ew_is_server(process))
         return (int)ew_result(-sent(0));
     return (int)ew_result(
         -sent(raw6(SYS_pidfd_send_signal, descriptor, number, (long)info, flags, 0, 0)));
@@ -191,6 +208,32 @@ EW_EXPORT int sigqueue(pid_t told, int number, const union sigval value) {
         ew_signal_process(&info);
     attend_soon();
     return (int)ew_result(-error);
+}
+
+// --- what ends the one that is traced, too
+
+static long (*real_ptrace)(int, pid_t, void *, void *);
+
+// Who serves this run is not to be had, as where a child may not trace its parent (Yama).
+static long begin_to_trace(int request, pid_t told, long address, long data) {
+    pid_t process = ew_pid_real(told);
+    long error =
+        ew_is_server(process) ? -EPERM : raw6(SYS_ptrace, request, process, address, data, 0, 0);
+    return -sent(error);
+}
+
+EW_EXPORT long ptrace(enum __ptrace_request request, ...) {
+    va_list list;
+    va_start(list, request);
+    pid_t process = va_arg(list, pid_t);
+    void *address = va_arg(list, void *), *data = va_arg(list, void *);
+    va_end(list);
+    ew_report("ptrace", "what it does to other processes is not recorded");
+    if (ew_self && (request == PTRACE_ATTACH || request == PTRACE_SEIZE))
+        return ew_result(begin_to_trace(request, process, (long)address, (long)data));
+    if (!real_ptrace)
+        *(void **)&real_ptrace = dlsym(RTLD_NEXT, "ptrace");
+    return real_ptrace((int)request, process, address, data);
 }
 
 // A handler may jump away, but not come back.

@@ -13,6 +13,8 @@
 #include "family.h"
 #include "guide.h"
 #include "resident.h"
+#include "servers.h"
+#include "threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -141,6 +143,7 @@ static void close_all(const struct request *request) {
 }
 
 static void tie(void) {
+    ew_signals_release();
     raw6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
     raw3(SYS_setpgid, 0, 0, 0);
 }
@@ -322,6 +325,8 @@ static bool serve_survey(const struct request *request) {
 static void say_hello(void) {
     struct ew_control_hello hello = {.pid = (uint32_t)raw1(SYS_getpid, 0), .world = 1};
     raw6(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0, 0);
+    ew_servers_add();
+    ew_signals_hold(); // what was noted here would be each run's
     send_message(EW_MESSAGE_HELLO, &hello, sizeof hello);
 }
 

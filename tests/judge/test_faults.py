@@ -19,9 +19,11 @@ from tests.judge.observer import await_end, marked, seen
 
 from eitherway.model.finding import Finding
 from eitherway.model.words import Class
+from eitherway.worlds.threads.build import build
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.run import Ran
 
+AGAINST_PARENT = Path(__file__).parents[1] / "threads" / "programs" / "against_parent.c"
 MIB = 1 << 20
 PLAN = Plan(timeout=60, stopping=0.5, memory=256 * MIB)
 
@@ -98,6 +100,23 @@ def test_nobody_is_killed(program: Program, tmp_path: Path) -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as bystander:
         judged(program("misbehaves"), tmp_path, "kills_others", str(bystander.pid))
         assert bystander.poll() is None
+
+
+@pytest.mark.parametrize("late", [[], ["late"]], ids=["whole runs", "copies"])
+@pytest.mark.parametrize(
+    ("what", "klass"),
+    [
+        ("stop_unseen", Class.OUTPUT_DIFFERS),
+        ("kill_unseen", Class.INCONCLUSIVE),
+        ("all_unseen", Class.INCONCLUSIVE),
+    ],
+)
+def test_who_runs_branches_may_be_their_aim(
+    tmp_path: Path, what: str, klass: Class, late: list[str]
+) -> None:
+    """Of a copy it is the run that it is a copy of."""
+    build(AGAINST_PARENT, tmp_path / "program")
+    assert judged(str(tmp_path / "program"), tmp_path, what, *late).klass is klass
 
 
 def test_who_stands_beside_sees_what_is_changed(

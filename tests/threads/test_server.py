@@ -57,6 +57,6 @@ def test_a_program_that_ends_before_or_during_a_run(more: tuple[str, ...]) -> No
     """Whether sending fails or receiving: no broken pipe, which a shell takes for success."""
     with (
         Server(launch(HELLO, *more)) as server,
-        pytest.raises(Problem, match="ended before it answered"),
+        pytest.raises(Problem, match="the process that runs the program is gone"),
     ):
         server.run()

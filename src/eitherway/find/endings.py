@@ -18,6 +18,7 @@ class How(StrEnum):
     DEADLOCK = "deadlock"
     CIRCLE = "circle"  # it came to a state in which it had been before
     HANG = "hang"  # it was stopped: out of time, or of room for its output
+    FELLED = "felled"  # it ended who ran it
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -51,6 +52,7 @@ _WORDS = {
     How.DEADLOCK: "deadlock",
     How.CIRCLE: "hang: it goes round in circles",
     How.HANG: "stopped: it did not end",
+    How.FELLED: "ended with the process that ran it",
 }
 
 

@@ -43,10 +43,17 @@ def _is_shown(finding: Finding, stuck: tuple[FoundOperation, ...]) -> bool:
 
 
 def unexamined(ending: Ending, endings: Endings, program: str) -> Finding:
-    """One that there was no time to look at: that it is so is known."""
-    words = str(ending) if ending.how in (How.EXIT, How.SIGNAL) else f"run{NEVER_RETURNED}"
+    """One that was not looked at, for lack of time or as it cannot be: that it is so is known."""
+    words = str(ending) if ending.how in _HAVE_ENDED else f"run{NEVER_RETURNED}"
     side = FoundOperation(actor=os.path.basename(program), op=words)
-    return _finding(ending, endings, (side,), reason=NO_TIME)
+    return _finding(ending, endings, (side,), reason=_WHY.get(ending.how, NO_TIME))
+
+
+_HAVE_ENDED = (How.EXIT, How.SIGNAL, How.FELLED)
+_WHY = {
+    How.FELLED: "it kills its parent, or every process, by a call that is not seen: what it would "
+    "have done next is not known, and no run shows it again"
+}
 
 
 def _finding(
@@ -101,6 +108,7 @@ _WORDS = {
     How.DEADLOCK: "No thread of the program can go on",
     How.CIRCLE: "The program goes round in circles and never ends",
     How.HANG: "The program does not end in the time it was given",
+    How.FELLED: "The program ends itself and the process that runs it",
 }
 
 

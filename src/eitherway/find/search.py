@@ -101,6 +101,7 @@ class Search(Closing):
         self._space.learn(places)
         self._clock = Clock(None)
         self._doubtful: dict[Way, list[Candidate]] = {}  # seen, and in no trace yet
+        self._felled: list[tuple[Batch, np.ndarray]] = []  # seen in runs that nobody can do again
         self._driving = Driving(plan.driver) if plan.driver else None
 
     def _do_again(self, runs: Iterable[Ran]) -> None:
@@ -213,13 +214,17 @@ class Search(Closing):
         if found.forgotten:
             self._note("long runs forgot their past on the way: a race across that is missed")
         known = _known_ends(found.rows)
+        felled = part.rows["seed"][part.rows["stopped"] == Stopped.WITH_SERVER]
+        in_felled = np.isin(found.rows["seed"], felled)
+        if in_felled.any():
+            self._felled.append((batch, found.rows[in_felled]))
         fresh = [
             ending for row in part.rows if (ending := self._count(batch, row, known)) is not None
         ]
-        late = part.rows["stopped"] == Stopped.WITH_ALL
-        whole, cut_off = part.rows["seed"][~late], part.rows["seed"][late]
+        cut_off = part.rows["seed"][part.rows["stopped"] == Stopped.WITH_ALL]
+        whole = part.rows["seed"][~np.isin(part.rows["seed"], [*cut_off, *felled])]
         with self._clock.confirming():
-            for way, candidates in self._new(batch, found.rows).items():
+            for way, candidates in self._new(batch, found.rows[~in_felled]).items():
                 self._doubtful[way] = candidates
                 if way.seed not in cut_off:
                     self._confirm_way(way, candidates, part.ran)
@@ -243,15 +248,19 @@ class Search(Closing):
         progress.schedules += 1
         progress.different.add(int(row["schedule"]))
         progress.outputs.add((int(row["out_size"]), int(row["out_hash"])))
-        ending = Ending.of(int(row["status"]), known=known.get(seed), stopped=bool(row["stopped"]))
+        sure = How.FELLED if row["stopped"] == Stopped.WITH_SERVER else known.get(seed)
+        ending = Ending.of(int(row["status"]), known=sure, stopped=bool(row["stopped"]))
         return ending if progress.endings.add(ending, batch.way(seed)) else None
 
-    def _new(self, batch: Batch, rows: np.ndarray) -> dict[Way, list[Candidate]]:
-        """What is worth a trace, by schedule."""
+    def _new(
+        self, batch: Batch, rows: np.ndarray, *, first_only: bool = False
+    ) -> dict[Way, list[Candidate]]:
+        """What is worth a trace, by schedule; `first_only`: if nothing is known of its side."""
+        first_only |= self._clock.is_late
         found: dict[Way, list[Candidate]] = {}
         for row in rows[~_ends_the_run(rows)]:
             way = batch.way(int(row["seed"]))
-            candidate = self._candidates.new(way, row, first_only=self._clock.is_late)
+            candidate = self._candidates.new(way, row, first_only=first_only)
             if candidate is not None:
                 found.setdefault(way, []).append(candidate)
         return found
@@ -321,19 +330,26 @@ class Search(Closing):
 
     def _tell_doubtful(self) -> None:
         """What was seen in runs that there was no time to do again is told as that."""
+        self._tell_unconfirmed(chain.from_iterable(self._doubtful.values()), unconfirmed.NO_TIME)
+        self._doubtful.clear()
+        for batch, rows in self._felled:
+            found = self._new(batch, rows, first_only=True).values()
+            self._tell_unconfirmed(chain.from_iterable(found), unconfirmed.FELLED)
+        self._felled.clear()
+
+    def _tell_unconfirmed(self, candidates: Iterable[Candidate], reason: str) -> None:
         program = program_of(self._launch)
-        for candidate in chain.from_iterable(self._doubtful.values()):
+        for candidate in candidates:
             side = candidate.key.side
             if not side.slot and not self._candidates.is_confirmed(side):
-                finding = unconfirmed.finding_of(candidate, program, unconfirmed.NO_TIME)
+                finding = unconfirmed.finding_of(candidate, program, reason)
                 self.progress.findings.setdefault(finding.id, finding)
-        self._doubtful.clear()
 
     def _tell_failures(self) -> None:
         """With a new exit code, one that was the only one before may be none that was meant."""
         endings = self.progress.endings
         for ending in endings.failures():
-            if ending not in self._told:
+            if ending not in self._told and ending.how is not How.FELLED:
                 ran = self._first.get(ending) or self._again(endings.first[ending])
                 self._tell_failure(ending, ran)
                 self._told.add(ending)

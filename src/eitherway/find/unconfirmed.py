@@ -14,6 +14,7 @@ from eitherway.worlds.threads.family import FoundKind
 from eitherway.worlds.threads.run import Ran
 
 ELSEWHERE = "seen while a process ran that the program started; check that program by itself"
+FELLED = "seen in a run that then ended the process that ran it: no trace can be taken of that"
 NO_TIME = "seen while the program ran; there was no time to look at it in a trace"
 
 

@@ -139,7 +139,8 @@ class Trial:
 
 
 _SAYS_NOTHING = {
-    Ending.BUDGET: "a branch had to be stopped: it took too long, or too much memory",
+    Ending.BUDGET: "a branch had to be stopped: it took too long or too much memory, or killed the "
+    "process that ran it",
     Ending.BEYOND: "a branch asks the outside for something that the recording does not have",
 }
 _NOT_FORCED = {

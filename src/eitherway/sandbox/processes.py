@@ -71,6 +71,11 @@ def is_running(process: int) -> bool:
     return _status(process)[:1] in (["R"], ["D"])
 
 
+def is_stopped(process: int) -> bool:
+    """Whether a signal has stopped it, and it waits for another."""
+    return _status(process)[:1] == ["T"]
+
+
 def born(process: int) -> int:
     """When it began, in ticks since the machine did; 0 for a process that is gone."""
     return int((_status(process)[19:20] or ["0"])[0])

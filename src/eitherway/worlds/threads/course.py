@@ -44,6 +44,7 @@ class Ended(StrEnum):
     FLOOD = "with more output than is kept"
     GREED = "with more memory than there is for it"
     INTERRUPTED = "interrupted"
+    FELLED = "with the process that ran it"
     KNOWN = "at the end of what is known of it"
 
 

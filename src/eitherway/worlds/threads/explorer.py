@@ -25,7 +25,7 @@ from eitherway.worlds.threads.places import Places
 from eitherway.worlds.threads.policies import BRANCH, LEAVING
 from eitherway.worlds.threads.run import Ran, is_replay
 from eitherway.worlds.threads.schedule import SwitchKind
-from eitherway.worlds.threads.server import SURVEY_ROW, Server, Stopped, Surveyed
+from eitherway.worlds.threads.server import SURVEY_ROW, Fallen, Server, Stopped, Surveyed
 from eitherway.worlds.threads.target import STOP
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
@@ -42,6 +42,7 @@ _STOPPED = {
     Ended.FLOOD: Stopped.FOR_ITSELF,
     Ended.GREED: Stopped.FOR_ITSELF,
     Ended.CUT_OFF: Stopped.WITH_ALL,
+    Ended.FELLED: Stopped.WITH_SERVER,
 }
 
 
@@ -61,6 +62,7 @@ class Explorer(Closing):
         self._threads = threads
         self._plan = plan
         self._size = 1  # of parts
+        self._fells = False  # who serves: then each is asked for by itself
         self._writes = False  # what runs last did: then each is alone from the start
         self._spent = 0.0
         self._followed: tuple[Ran, Places] | None = None  # the run that branches were made of last
@@ -90,7 +92,6 @@ class Explorer(Closing):
         `again`: it is known to have ended, and is waited for beyond the time of all. An interrupt
         that came meanwhile was for us: what the run did then is nothing that the program does.
         """
-        self._begin_afresh()
         plan = _replayed(self._plan) if is_replay(replay, scheduler) else self._plan
         if scheduler in LEAVING:
             plan = dataclasses.replace(plan, driver=None)
@@ -98,6 +99,7 @@ class Explorer(Closing):
             plan = dataclasses.replace(plan, until=None)
         if any(kept_from):
             plan = dataclasses.replace(plan, kept_from=kept_from)
+        self._begin_afresh()
         ran = self._server.run(
             seed=seed,
             scheduler=scheduler,
@@ -145,7 +147,9 @@ class Explorer(Closing):
         if ran.course.interrupt:
             signal.raise_signal(ran.course.interrupt)
         if leaves and self._box.dirty():
-            return dataclasses.replace(ran, files=self._box.contents())
+            ran = dataclasses.replace(ran, files=self._box.contents())
+        if self._server.is_gone:
+            self._renew()
         return ran
 
     def _begin_afresh(self) -> None:
@@ -244,7 +248,9 @@ class Explorer(Closing):
             part = seeds[: 1 if self._plan.driver or self._writes else self._size]
             seeds = seeds[len(part) :]
             since = monotonic()
-            if self._plan.driver:
+            if self._fells:
+                yield from self._one_by_one(part, scheduler, guidance, detect=detect)
+            elif self._plan.driver:
                 yield self._driven(part.start, scheduler, guidance, detect=detect)
             else:
                 yield from self._part(part, scheduler, guidance, detect=detect)
@@ -269,7 +275,15 @@ class Explorer(Closing):
         self, seeds: range, scheduler: str, guidance: Guidance, *, detect: bool
     ) -> Iterator[Surveyed]:
         self._begin_afresh()
-        done = self._server.survey(seeds, scheduler, self._plan, guidance=guidance, detect=detect)
+        try:
+            done = self._server.survey(
+                seeds, scheduler, self._plan, guidance=guidance, detect=detect
+            )
+        except Fallen:  # which of them it was is seen when each is asked for
+            self._fells = True
+            self._renew()
+            yield from self._one_by_one(seeds, scheduler, guidance, detect=detect)
+            return
         self._writes = self._clean()
         if len(seeds) == 1 or not self._writes:
             yield done
@@ -277,15 +291,27 @@ class Explorer(Closing):
         for seed in seeds:
             yield from self._part(range(seed, seed + 1), scheduler, guidance, detect=detect)
 
+    def _one_by_one(
+        self, seeds: range, scheduler: str, guidance: Guidance, *, detect: bool
+    ) -> Iterator[Surveyed]:
+        for seed in seeds:
+            ran = self.run(seed=seed, scheduler=scheduler, guidance=guidance, detect=detect)
+            yield surveyed(seed, ran)
+
     def _clean(self) -> bool:
         """Forget what was written; whether anything was."""
         if not self._box.dirty():
             return False
+        self._renew()
+        return True
+
+    def _renew(self) -> None:
+        """Another sandbox, another server."""
         self._spent += self._server.spent
         self._server.close()
         self._box.reset()
         self._server = self._start()
-        return True
+        self._soiled = False
 
     def _start(self) -> Server:
         return Server(self._launch, threads=self._threads, box=self._box)

@@ -146,6 +146,10 @@ class Memories:
         """Nobody outside has anything more to say: time need not really pass."""
         family.leave_alone(self.family)
 
+    def began(self) -> bool:
+        """Whether the run did anything: it may be why there is nobody to ask any more."""
+        return any(member.inputs for member in family.read(self.family))
+
     def found(self) -> Found:
         """What was found while the program ran."""
         return family.found(self.family)

@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from enum import IntEnum
 from pathlib import Path
@@ -34,7 +34,7 @@ from eitherway.recording.layout import (
 )
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.kept import Kept
-from eitherway.sandbox.processes import children, first_to_go, kept_waiting
+from eitherway.sandbox.processes import children, first_to_go, is_stopped, kept_waiting
 from eitherway.worlds.threads.captured import Capture, Captured
 from eitherway.worlds.threads.course import Conductor, Course, Ended, Known, Plan, takes
 from eitherway.worlds.threads.family import Found
@@ -75,11 +75,20 @@ class Stopped(IntEnum):
     NOT = 0
     FOR_ITSELF = 1  # it took too long, or wrote too much
     WITH_ALL = 2  # there was no more time for any run
+    WITH_SERVER = 3  # it ended who runs it, and so itself
 
 
+_NEVER_ANSWERED = "the program ended before it answered; was it built with `eitherway cc`?"
 _AT_ONCE = 4096  # bytes; the answers of a runtime are a few dozen
 _AT_LEISURE = Plan()
 _LOOK_EVERY = 0.1  # seconds
+
+
+class Fallen(Unavailable):
+    """Who serves is gone: a run has ended it, or the kernel has."""
+
+    def __init__(self) -> None:
+        super().__init__("the process that runs the program is gone")
 
 
 class Surveyed(NamedTuple):
@@ -164,6 +173,8 @@ class Server(Closing):
         self._decoder = Decoder()
         self._arrived: deque[Message] = deque()
         self._standing: list[Standing] = []
+        self._run = 0  # the process of the last one that was started, as it knows itself
+        self.is_gone = False  # a run was its end: there is nobody to ask any more
         self.spent = 0.0  # seconds of the processor, by all runs that are over
         self._input = self._stack.enter_context(
             standard_input(launch.source, launch.stdin, live=False)
@@ -172,6 +183,9 @@ class Server(Closing):
         try:
             first_to_go(self.number)
             self._receive(MessageType.HELLO, CONTROL_HELLO.size)
+        except Fallen:
+            self.close()
+            raise Unavailable(_NEVER_ANSWERED) from None
         except BaseException:
             self.close()
             raise
@@ -212,12 +226,31 @@ class Server(Closing):
             os.lseek(descriptor, 0, os.SEEK_SET)
 
     def _conduct(self, plan: Plan, replay: bool, known: Known | None = None) -> Course:
-        self._receive(MessageType.STARTED, CONTROL_STARTED.size)
         told = (self, plan, self._launch, self._popen)
-        return Conductor(*told, replay=replay, known=known).conduct()
+        try:
+            started = self._receive(MessageType.STARTED, CONTROL_STARTED.size)
+            self._run, _ = CONTROL_STARTED.unpack(started)
+            course = Conductor(*told, replay=replay, known=known).conduct()
+            if self._is_of_another():
+                raise Fallen
+        except Fallen:
+            if not self._memories.began():
+                raise
+            self.is_gone = True
+            self._standing.clear()
+            return Course(Ended.FELLED)
+        return course
+
+    def _is_of_another(self) -> bool:
+        """Whether it ended the run that stood and was its parent, and that is told instead."""
+        message = self._arrived[0]
+        return (
+            message.type == MessageType.ENDED
+            and CONTROL_ENDED.unpack(message.payload)[0] != self._run
+        )
 
     def _over(self, course: Course, plan: Plan) -> Ran:
-        status = self._ended()
+        status = -signal.SIGKILL if self.is_gone else self._ended()
         out, err = map(_captured, self._outputs, plan.kept_from)
         return dataclasses.replace(self._memories.ran(status, out, err), course=course)
 
@@ -258,6 +291,8 @@ class Server(Closing):
             with self._memories.options(replay, told) as shared:
                 self._send_run(options, [self._input, *self._outputs, *shared.values()])
                 course = self._conduct(plan, replay=True)
+        if self.is_gone:
+            return False
         if self._arrived[0].type == MessageType.HELLO:
             self._receive(MessageType.HELLO, CONTROL_HELLO.size)
             if course.ended is Ended.ITSELF:
@@ -297,10 +332,9 @@ class Server(Closing):
     @property
     def process(self) -> int:
         """There is one run at a time, the child of who serves."""
-        number = self.number
-        for _ in range(1 + len(self._standing)):
-            number = next(iter(children(number)), 0) if number else 0
-        return number
+        serving = list(self._serving())
+        whole = len(serving) > len(self._standing)
+        return next(iter(children(serving[-1])), 0) if whole else 0
 
     @property
     def number(self) -> int:
@@ -314,7 +348,25 @@ class Server(Closing):
             ready, _, _ = select.select([own, *also], [], [], seconds)
             if own in ready:
                 self._arrived.extend(self._decoder.feed(self._some()))
+            elif not ready:
+                self._let_go_on()
         return bool(self._arrived)
+
+    def _let_go_on(self) -> None:
+        """Who serves and was stopped by its run: nobody else would."""
+        for number in self._serving():
+            if is_stopped(number):
+                with suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGCONT)
+
+    def _serving(self) -> Iterator[int]:
+        """The first one, and those that stand; as far as they are there."""
+        number = self.number
+        for _ in range(1 + len(self._standing)):
+            if not number:
+                return
+            yield number
+            number = next(iter(children(number)), 0)
 
     def waits(self) -> int:
         """From the memory that it shares."""
@@ -408,7 +460,7 @@ class Server(Closing):
         try:
             self._socket.sendmsg([message.to_bytes()], [rights] if descriptors else [])
         except ConnectionError as error:
-            raise _gone() from error
+            raise Fallen from error
 
     def _receive(self, kind: MessageType, size: int) -> bytes:
         while not self._arrived:
@@ -419,9 +471,9 @@ class Server(Closing):
         try:
             data = self._socket.recv(_AT_ONCE)
         except ConnectionError as error:
-            raise _gone() from error
+            raise Fallen from error
         if not data:
-            raise _gone()
+            raise Fallen
         return data
 
     def close(self) -> None:
@@ -439,10 +491,6 @@ def _holds_all(files: Kept, process: int) -> bool:
         return all(map(files.has_file, open_to_write(process)))
     except OSError:
         return False  # it is not to be looked at
-
-
-def _gone() -> Unavailable:
-    return Unavailable("the program ended before it answered; was it built with `eitherway cc`?")
 
 
 def _done(rows: int) -> int:
