@@ -27,6 +27,7 @@ struct ew_facts {
     const char *cpu;
     const struct ew_build_id *build_ids;
     size_t build_id_count;
+    int passing; /* whoever asked reads it at once and forgets it: the disk is not waited for */
 };
 
 struct ew_stream_file {
@@ -41,7 +42,8 @@ int ew_recording_begin(int directory, const struct ew_facts *facts);
 /* The descriptor of a new stream file. */
 int ew_recording_create(int directory, const char *name);
 
-/* Flushes the streams, waits until they are on the disk, and renames the manifest into place.
+/* Flushes the streams, waits until they are on the disk unless the recording is a passing one, and
+ * renames the manifest into place.
  * The descriptors stay the caller's. */
 int ew_recording_finish(int directory, const struct ew_facts *facts,
                         const struct ew_stream_file *files, size_t count);

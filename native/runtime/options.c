@@ -58,6 +58,7 @@ static const struct {
     FIELD("trace-low", trace.low),
     FIELD("trace-high", trace.high),
     FIELD("trace-relative", trace.relative),
+    FIELD("trace-passing", trace.passing),
 };
 
 static const struct {

@@ -329,7 +329,7 @@ static void tell_asked(void) {
 
 void ew_trace_start(const struct ew_trace_request *request) {
     asked = *request;
-    ew_trace_files_begin(asked.directory);
+    ew_trace_files_begin(asked.directory, asked.passing);
     uint64_t program = ew_trace_modules();
     read_ranges(asked.relative ? program : 0);
     tell_asked();

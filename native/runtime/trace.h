@@ -16,6 +16,7 @@ struct ew_trace_request {
     uint64_t low, high;   // of the addresses whose plain accesses are told
     const char *also;     // more of those, "LOW-HIGH,LOW-HIGH"; or NULL
     bool relative;        // those are counted from where the program lies
+    bool passing;         // whoever asks reads it at once and forgets it
 };
 
 #define EW_TRACE_NOTHING                                                                           \
@@ -28,7 +29,7 @@ void ew_trace_start(const struct ew_trace_request *request);
 
 // --- trace_files.c: the recording, of three streams: events, their values, and what they refer to
 EW_DATA struct ew_stream ew_trace_events, ew_trace_values, ew_trace_names;
-void ew_trace_files_begin(int directory); // it becomes the tracer's
+void ew_trace_files_begin(int directory, bool is_passing); // it becomes the tracer's
 void ew_trace_files_finish(void);
 void ew_trace_files_resume(void); // after a finish that was too early
 void ew_trace_row(struct ew_stream *stream, unsigned type, const void *row);

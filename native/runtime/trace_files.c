@@ -18,6 +18,7 @@ static struct ew_stream_file files[] = {
 #define FILES (sizeof files / sizeof *files)
 #define BUFFER (1ul << 18)
 static int directory;
+static bool passing;
 
 static long must(long result) {
     if (result < 0) {
@@ -62,6 +63,7 @@ static const struct ew_facts *facts(void) {
     raw1(SYS_uname, (long)&host);
     all.kernel = host.release;
     all.machine = host.machine;
+    all.passing = passing;
     return &all;
 }
 
@@ -74,7 +76,8 @@ static long write_events(void *descriptor, const void *data, size_t length) {
     return error ? error : ew_write_to_fd(descriptor, data, length);
 }
 
-void ew_trace_files_begin(int given) {
+void ew_trace_files_begin(int given, bool is_passing) {
+    passing = is_passing;
     directory = moved_up(given);
     must(ew_recording_begin(directory, facts()));
     for (size_t i = 0; i < FILES; i++) {

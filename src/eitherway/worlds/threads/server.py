@@ -209,7 +209,8 @@ class Server(Closing):
             descriptors = [self._input, *self._outputs, *shared.values()]
             if trace is not None:
                 descriptors.append(stack.enter_context(opened(trace)))
-                options |= {"trace": 0, **request.options()}  # which one, the message says
+                # Which one, the message says; whoever asks a server for a trace does not keep it.
+                options |= {"trace": 0, "trace-passing": 1, **request.options()}
             self._send_run(options_text(options), descriptors)
             again = is_replay(replay, scheduler)
             course = self._conduct(plan, again, known_end(replay if again else None))
