@@ -50,6 +50,8 @@ enum ew_block_number {
   EW_BLOCK_THREAD_MEMORY = 39, /* Blocks of the heap, mappings and thread-local storage, as they came and went. */
   EW_BLOCK_THREAD_LOCALS = 40, /* Which frames of stacks the objects of operations lie in. */
   EW_BLOCK_THREAD_NAMES = 41, /* Names that threads were given; of one thread the last counts. */
+  EW_BLOCK_THREAD_CHANGES = 42, /* Words of memory that are not at the end as they were where the recorded way was left, and all words of pages with blocks that were allocated behind there; in order, but for the last record. */
+  EW_BLOCK_THREAD_STALE = 43, /* What stood in blocks of the heap when they were allocated behind there: bytes from their begin, without zeros at the end. */
   EW_BLOCK_THREAD_ASKED = 37, /* How deep the trace is: a record for each range of addresses, which differ in that alone. */
   EW_BLOCK_PROCESS_CALLS = 48, /* System calls, in the order in which they were over. */
   EW_BLOCK_PROCESS_OBJECTS = 49, /* Files, pipes and sockets that calls led to. Number 0 means none. */
@@ -238,6 +240,34 @@ _Static_assert(sizeof(struct ew_thread_local) == 16, "thread_local");
 _Static_assert(offsetof(struct ew_thread_local, event) == 0, "thread_local.event");
 _Static_assert(offsetof(struct ew_thread_local, site) == 4, "thread_local.site");
 _Static_assert(offsetof(struct ew_thread_local, below) == 8, "thread_local.below");
+
+/* Eight bytes of memory that were changed, whoever did it. */
+struct ew_thread_change {
+  uint64_t address; /* Of the first, a multiple of 8; 0: the last record, which says that all were told. */
+  uint64_t before; /* As they were. */
+  uint64_t after; /* As they are at the end. */
+};
+_Static_assert(sizeof(struct ew_thread_change) == 24, "thread_change");
+_Static_assert(offsetof(struct ew_thread_change, address) == 0, "thread_change.address");
+_Static_assert(offsetof(struct ew_thread_change, before) == 8, "thread_change.before");
+_Static_assert(offsetof(struct ew_thread_change, after) == 16, "thread_change.after");
+
+/* A block of the heap before anybody has written to it. */
+struct ew_thread_stale {
+  uint64_t address; /* Of the block. */
+  uint64_t known; /* From its begin on that are told, those of the tail and zeros behind them. [bytes] */
+  uint64_t moved; /* The block that it was made of; 0: none. */
+  uint64_t kept; /* That it has from there: they are told with that one. [bytes] */
+  uint32_t event; /* As the block has it. */
+  uint32_t length; /* Of what follows. [bytes] */
+};
+_Static_assert(sizeof(struct ew_thread_stale) == 40, "thread_stale");
+_Static_assert(offsetof(struct ew_thread_stale, address) == 0, "thread_stale.address");
+_Static_assert(offsetof(struct ew_thread_stale, known) == 8, "thread_stale.known");
+_Static_assert(offsetof(struct ew_thread_stale, moved) == 16, "thread_stale.moved");
+_Static_assert(offsetof(struct ew_thread_stale, kept) == 24, "thread_stale.kept");
+_Static_assert(offsetof(struct ew_thread_stale, event) == 32, "thread_stale.event");
+_Static_assert(offsetof(struct ew_thread_stale, length) == 36, "thread_stale.length");
 
 /* What of the run was asked for: the trace has nothing else. */
 struct ew_thread_asked {
@@ -907,6 +937,8 @@ static inline uint32_t ew_record_size(uint32_t type) {
   case EW_BLOCK_THREAD_MEMORY: return 32;
   case EW_BLOCK_THREAD_LOCALS: return 16;
   case EW_BLOCK_THREAD_NAMES: return 8;
+  case EW_BLOCK_THREAD_CHANGES: return 24;
+  case EW_BLOCK_THREAD_STALE: return 40;
   case EW_BLOCK_THREAD_ASKED: return 40;
   case EW_BLOCK_PROCESS_CALLS: return 112;
   case EW_BLOCK_PROCESS_OBJECTS: return 24;
@@ -921,7 +953,7 @@ static inline uint32_t ew_record_size(uint32_t type) {
 
 /* Whether each record is followed by as many bytes as its last field says. */
 static inline int ew_record_has_tail(uint32_t type) {
-  return type == EW_BLOCK_STRINGS || type == EW_BLOCK_INPUT || type == EW_BLOCK_METADATA || type == EW_BLOCK_THREAD_MODULES || type == EW_BLOCK_THREAD_NAMES || type == EW_BLOCK_PROCESS_TEXTS || type == EW_BLOCK_PROCESS_DATA;
+  return type == EW_BLOCK_STRINGS || type == EW_BLOCK_INPUT || type == EW_BLOCK_METADATA || type == EW_BLOCK_THREAD_MODULES || type == EW_BLOCK_THREAD_NAMES || type == EW_BLOCK_THREAD_STALE || type == EW_BLOCK_PROCESS_TEXTS || type == EW_BLOCK_PROCESS_DATA;
 }
 
 /* The name of a block type in the manifest. */
@@ -948,6 +980,8 @@ static inline const char *ew_block_name(uint32_t type) {
   case EW_BLOCK_THREAD_MEMORY: return "thread_memory";
   case EW_BLOCK_THREAD_LOCALS: return "thread_locals";
   case EW_BLOCK_THREAD_NAMES: return "thread_names";
+  case EW_BLOCK_THREAD_CHANGES: return "thread_changes";
+  case EW_BLOCK_THREAD_STALE: return "thread_stale";
   case EW_BLOCK_THREAD_ASKED: return "thread_asked";
   case EW_BLOCK_PROCESS_CALLS: return "process_calls";
   case EW_BLOCK_PROCESS_OBJECTS: return "process_objects";

@@ -5,6 +5,7 @@
 // what another thread did with it unordered is a race, and nothing that was done in an earlier life
 // of the same memory is.
 #include "heap.h"
+#include "left.h"
 #include "libc.h"
 #include "places.h"
 #include "races.h"
@@ -146,7 +147,10 @@ static void *resize(void *address, size_t size, const void *pc) {
     void *result = HEAP(realloc)(address, size);
     if (told && (result || !size))
         freed(address, usable, pc);
-    return allocated(result, size, pc);
+    ew_left_moves(address, usable < size ? usable : size);
+    allocated(result, size, pc);
+    ew_left_moves(NULL, 0);
+    return result;
 }
 
 EW_EXPORT void *ew_takes_realloc(void *address, size_t size) {

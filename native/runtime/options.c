@@ -59,6 +59,7 @@ static const struct {
     FIELD("trace-high", trace.high),
     FIELD("trace-relative", trace.relative),
     FIELD("trace-passing", trace.passing),
+    FIELD("trace-left", trace.left),
 };
 
 static const struct {

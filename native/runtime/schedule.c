@@ -2,6 +2,7 @@
 // Keeps the schedule in memory that outlives the target, however it ends.
 #include "schedule.h"
 #include "hashes.h"
+#include "left.h"
 
 #include <signal.h>
 
@@ -73,6 +74,7 @@ void ew_schedule_taken(void) {
 }
 
 void ew_schedule_leave(void) {
+    ew_left_begin();
     ew_schedule_recorded = NULL;
     recorded_count = taken = ew_schedule_until = 0;
 }

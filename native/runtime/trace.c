@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes down what happens, as deep as asked; names and edges are made of it later, outside.
 #include "trace.h"
+#include "left.h"
 #include "signals.h"
 #include "threads.h"
 
@@ -255,6 +256,8 @@ void ew_trace_block(enum ew_memory what, const void *start, size_t size, const v
                                    .thread = ew_self->id,
                                    .what = what};
     ew_trace_row(&ew_trace_names, EW_BLOCK_THREAD_MEMORY, &row);
+    if (what == EW_MEMORY_ALLOCATED)
+        ew_left_allocated(start, size, events);
 }
 
 // --- lives of threads: told at any step, for nothing else says who the threads are
@@ -338,6 +341,8 @@ void ew_trace_start(const struct ew_trace_request *request) {
     ew_trace_tls(ew_thread_pointer()); // known by having no caller
     ew_stream_flush(&ew_trace_names);  // an error stays, and is met at the next row
     ew_signals_keep(EW_FAULTS | BIT(SIGABRT));
+    if (asked.left)
+        ew_left_ask();
     at_quick_exit(ew_trace_finish);
     ew_watched = ew_tracing = true;
 }
@@ -355,6 +360,7 @@ void ew_trace_finish(void) {
     if (!ew_tracing)
         return;
     ew_trace_settle();
+    ew_left_tell();
     ew_trace_stop();
     ew_trace_files_finish();
 }
@@ -370,6 +376,7 @@ void ew_trace_resume(bool paused) {
     if (!paused)
         return;
     ew_trace_files_resume();
+    ew_left_again();
     ew_signals_keep(EW_FAULTS | BIT(SIGABRT));
     ew_watched = ew_tracing = true;
     ew_accesses_hold();

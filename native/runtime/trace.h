@@ -17,6 +17,7 @@ struct ew_trace_request {
     const char *also;     // more of those, "LOW-HIGH,LOW-HIGH"; or NULL
     bool relative;        // those are counted from where the program lies
     bool passing;         // whoever asks reads it at once and forgets it
+    bool left;            // what memory is at the end against what it was at the cut: left.h
 };
 
 #define EW_TRACE_NOTHING                                                                           \

@@ -51,6 +51,7 @@ class SegmentKind(IntEnum):
 class SectionKind(IntEnum):
     """The sections that matter here."""
 
+    BITS = 1
     SYMBOLS = 2
     NO_BITS = 8
     DYNAMIC_SYMBOLS = 11
@@ -60,9 +61,11 @@ class SectionKind(IntEnum):
 class SectionFlag(IntFlag):
     """Of a section."""
 
+    WRITABLE = 1
     LOADED = 2
     CODE = 4
     IN_GROUP = 0x200
+    THREAD_LOCAL = 0x400
 
 
 class Tag(IntEnum):
@@ -90,6 +93,7 @@ class Section(NamedTuple):
     name: bytes
     kind: int
     flags: int
+    address: int
     offset: int
     size: int
     link: int
@@ -160,8 +164,8 @@ class Elf:
         ]
         names = self._names(rows, names_index)
         return [
-            Section(_string(names, name), kind, flags, offset, size, link, info)
-            for name, kind, flags, _, offset, size, link, info, _, _ in rows
+            Section(_string(names, name), kind, flags, address, offset, size, link, info)
+            for name, kind, flags, address, offset, size, link, info, _, _ in rows
         ]
 
     def has_section(self, name: bytes) -> bool:

@@ -18,6 +18,7 @@ from eitherway.detect.load_store import racing_with
 from eitherway.detect.lost_wakeup import are_open
 from eitherway.find.candidates import Candidate
 from eitherway.findings.from_races import findings_of, side_of
+from eitherway.model.described import Described
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.order import Order
 from eitherway.model.race import Race
@@ -73,6 +74,14 @@ class Traced:
             describe=Descriptions(self.events),
             known=self.known,
         )
+
+    def at_end(self, address: int, size: int) -> Described:
+        """What lies there when it is over."""
+        return self._descriptions.at_end(address, size)
+
+    @cached_property
+    def _descriptions(self) -> Descriptions:
+        return Descriptions(self.events)
 
     def side(self, operation: int) -> FoundOperation:
         """One operation of it."""

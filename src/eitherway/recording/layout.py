@@ -57,6 +57,8 @@ class BlockType(IntEnum):
     THREAD_MEMORY = 39
     THREAD_LOCALS = 40
     THREAD_NAMES = 41
+    THREAD_CHANGES = 42
+    THREAD_STALE = 43
     THREAD_ASKED = 37
     PROCESS_CALLS = 48
     PROCESS_OBJECTS = 49
@@ -90,6 +92,8 @@ THREAD_NAME = struct.Struct("<II")
 THREAD_REGION = struct.Struct("<QQIIQ")
 THREAD_MEMORY = struct.Struct("<QQIIII")
 THREAD_LOCAL = struct.Struct("<IIQ")
+THREAD_CHANGE = struct.Struct("<QQQ")
+THREAD_STALE = struct.Struct("<QQQQII")
 THREAD_ASKED = struct.Struct("<IIQQQQ")
 THREAD_MODULE = struct.Struct("<QQQII")
 PROCESS_CALL = struct.Struct("<QQQQQQQQQQIIIIIIQ")
@@ -251,6 +255,14 @@ TABLES: dict[BlockType, np.dtype[Any]] = {
             "itemsize": 16,
         }
     ),
+    BlockType.THREAD_CHANGES: np.dtype(
+        {
+            "names": ["address", "before", "after"],
+            "formats": ["<u8", "<u8", "<u8"],
+            "offsets": [0, 8, 16],
+            "itemsize": 24,
+        }
+    ),
     BlockType.THREAD_ASKED: np.dtype(
         {
             "names": ["depth", "frames", "from", "until", "low", "high"],
@@ -353,6 +365,7 @@ HEADS: dict[BlockType, struct.Struct] = {
     BlockType.METADATA: METADATA,
     BlockType.THREAD_MODULES: THREAD_MODULE,
     BlockType.THREAD_NAMES: THREAD_NAME,
+    BlockType.THREAD_STALE: THREAD_STALE,
     BlockType.PROCESS_TEXTS: PROCESS_TEXT,
     BlockType.PROCESS_DATA: PROCESS_DATA,
 }

@@ -11,6 +11,8 @@ from eitherway.symbols.dwarf import dwarfdump
 from eitherway.symbols.fields import STRUCTURES, Entry, entries, entries_with, path_in
 from eitherway.symbols.files import File, file_at
 
+_RUNTIME = "/eitherway-runtime/"  # as native/runtime/CMakeLists.txt calls it: it calls threads
+
 
 def field_in_block(module: str, code: int, block: int, offset: int, size: int) -> str:
     """`account.balance`: what these bytes of a block of that size are; empty when unclear."""
@@ -54,6 +56,6 @@ def _structures(file: File, unit: str) -> dict[int, list[tuple[str, str]]]:
 
 
 def _is_the_systems(structure: Entry) -> bool:
-    """Declared where the machine's own headers lie; those of libc are in every unit, unused."""
+    """Declared where the machine's own headers lie, which are in every unit, or by our runtime."""
     declared = structure.attributes.get("DW_AT_decl_file", "").strip('"')
-    return declared.startswith(("/usr/include/", "/usr/lib/"))
+    return declared.startswith(("/usr/include/", "/usr/lib/", _RUNTIME))

@@ -88,6 +88,10 @@ class Blocks:
             group[open_] -= 1
         return found
 
+    def lives(self, number: int) -> bool:
+        """Whether it is there at the end."""
+        return bool(self._until[number] == _NEVER)
+
     def _may_be_in(self, which: Table, group: Table, addresses: Table) -> Table:
         """Those of the addresses that a block of their group, or of one before, reaches."""
         which = which[group[which] >= 0]

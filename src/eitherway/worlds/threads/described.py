@@ -12,11 +12,12 @@
 Asked for operations of findings alone: debug information is read for each.
 """
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
-from eitherway.model.described import Described, with_field
+from eitherway.model.described import Described, field_of, with_field
 from eitherway.model.trace import Table
 from eitherway.model.words import ACCESSES
 from eitherway.symbols.fields import part_of
@@ -29,6 +30,7 @@ from eitherway.worlds.threads.memory import Memory
 from eitherway.worlds.threads.named import ModuleVariables
 
 _ASKED_BY = 3  # calls
+_WIDTHS = (1, 2, 4, 8)  # bytes of fields, of which not all need to be others
 
 
 class Descriptions:
@@ -54,6 +56,18 @@ class Descriptions:
         known = self._described(operation, row)
         is_access = int(row["op"][0]) in ACCESSES
         return known if is_access else Described(variable=known.variable)
+
+    def at_end(self, address: int, size: int) -> Described:
+        """What lies there when the run is over: a variable, or a block of the heap."""
+        place = np.array([address], dtype=np.uint64)
+        number = int(self._blocks.find(place, np.array([len(self._run.events)]))[0])
+        if number < 0:
+            return self._in_module(address, size)
+        around = ((address & -width, width) for width in _WIDTHS)
+        wider = (self._in_block(number, *one) for one in around if _holds(*one, address, size))
+        field = next((each for each in wider if field_of(each.part)), None)
+        known = field or self._in_block(number, address, size)
+        return replace(known, object=self._blocks[number].words)
 
     def _described(self, operation: int, row: Table) -> Described:
         address, size = int(row["address"][0]), int(row["size"][0])
@@ -144,6 +158,10 @@ def _called_at(callers: Table, frame: int, site: int) -> int:
     while site and callers[site] != frame:
         site = int(callers[site])
     return site
+
+
+def _holds(first: int, width: int, low: int, size: int) -> bool:
+    return first <= low and low + size <= first + width
 
 
 def _bytes(first: int, size: int, form: str = "d") -> str:

@@ -7,7 +7,7 @@ they refer to (call sites, ELF files, stacks) is small and read first.
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
@@ -46,6 +46,16 @@ class Module:
 
 
 @dataclass(frozen=True, slots=True)
+class Stale:
+    """What stood in a block of the heap when it was allocated."""
+
+    known: int  # bytes that are told: those there are, and zeros
+    bytes: bytes
+    moved: int = 0  # where the block lay that it was made of
+    kept: int = 0  # bytes that it has from there
+
+
+@dataclass(frozen=True, slots=True)
 class Names:
     """What the events of a traced run refer to."""
 
@@ -57,11 +67,14 @@ class Names:
     memory: Table  # as it came and went
     locals: Table  # frames that what was touched lies in, by event
     threads: dict[int, str]  # names that threads were given, by number
+    changes: Table | None = None  # of memory since the cut; None: that is not known
+    stale: dict[tuple[int, int], Stale] = field(default_factory=dict)  # by address and event
 
     @classmethod
     def read(cls, recording: Recording) -> "Names":
         """Refuses what does not fit together."""
-        (asked, sites, regions, corrections, memory, locals_), modules, threads = _all(recording)
+        tables, modules, threads, stale = _all(recording)
+        asked, sites, regions, corrections, memory, locals_, changes = tables
         if not len(asked):
             raise refusals.no_trace(recording.path, "nothing that a trace of threads begins with")
         before = np.maximum(np.arange(len(sites)), 1)  # the first is its own caller
@@ -76,7 +89,18 @@ class Names:
             raise refusals.broken_tables(recording.path, "a frame is at no call site")
         request = _request(asked, recording.path)
         ordered = np.sort(corrections, order="event")
-        return cls(request, sites, modules, regions, ordered, memory, locals_, threads)
+        return cls(
+            request,
+            sites,
+            modules,
+            regions,
+            ordered,
+            memory,
+            locals_,
+            threads,
+            _whole(changes, recording.path),
+            stale,
+        )
 
     def corrected(self, values: Table, first: int) -> Table:
         """The values of the events from this number on, as they turned out to be."""
@@ -94,22 +118,42 @@ _NAMES = (
     BlockType.THREAD_CORRECTIONS,
     BlockType.THREAD_MEMORY,
     BlockType.THREAD_LOCALS,
+    BlockType.THREAD_CHANGES,
 )
+_TAILED = (BlockType.THREAD_MODULES, BlockType.THREAD_NAMES, BlockType.THREAD_STALE)
 
 
-def _all(recording: Recording) -> tuple[list[Table], tuple[Module, ...], dict[int, str]]:
+def _all(
+    recording: Recording,
+) -> tuple[list[Table], tuple[Module, ...], dict[int, str], dict[tuple[int, int], Stale]]:
     """In one go: there are thousands of blocks."""
     modules: list[Module] = []
     threads: dict[int, str] = {}
+    stale: dict[tuple[int, int], Stale] = {}
     buffers = {kind: bytearray() for kind in _NAMES}
-    for block in recording.blocks(*_NAMES, BlockType.THREAD_MODULES, BlockType.THREAD_NAMES):
+    for block in recording.blocks(*_NAMES, *_TAILED):
         if block.type is BlockType.THREAD_MODULES:
             modules += _modules(block, recording.path)
         elif block.type is BlockType.THREAD_NAMES:
             threads.update(_thread_names(block, recording.path))
+        elif block.type is BlockType.THREAD_STALE:
+            stale.update(_stale(block, recording.path))
         else:
             recording.add(block, buffers)
-    return [as_table(kind, buffers[kind]) for kind in _NAMES], tuple(modules), threads
+    tables = [as_table(kind, buffers[kind]) for kind in _NAMES]
+    return tables, tuple(modules), threads, stale
+
+
+def _whole(changes: Table, path: Path) -> Table | None:
+    """Those that are told, when one record says that this is all."""
+    last = changes["address"] == 0
+    if np.any(changes["address"] % 8) or _is_unordered(changes["address"][~last]):
+        raise refusals.broken_tables(path, "memory changed where no word is, or out of order")
+    return changes[~last] if np.count_nonzero(last) == 1 else None
+
+
+def _is_unordered(addresses: Table) -> bool:
+    return bool(np.any(addresses[1:] <= addresses[:-1]))
 
 
 def _check_memory(memory: Table, sites: int, path: Path) -> None:
@@ -156,6 +200,13 @@ def _modules(block: Block, where: Path) -> Iterator[Module]:
 def _thread_names(block: Block, where: Path) -> Iterator[tuple[int, str]]:
     for (thread, _), name in tailed(block, where):
         yield thread, printable(name.decode(errors="backslashreplace"))
+
+
+def _stale(block: Block, where: Path) -> Iterator[tuple[tuple[int, int], Stale]]:
+    for (address, known, moved, kept, event, _), content in tailed(block, where):
+        if len(content) > known:
+            raise refusals.broken_tables(where, "more of a block is told than is known")
+        yield (address, event), Stale(known, content, moved, kept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 """What a branch has left: what its two threads saw and stored around the pair, and at the end.
 
 Taken from a trace with values. Registers are not looked at: what a thread has loaded stands for
-them. Code that is not instrumented is not seen.
+them. Code that is not instrumented is not seen here; what it has left is, at the end, in memory
+itself (`left_memory`).
 """
 
 from collections import defaultdict
@@ -13,16 +14,17 @@ import numpy as np
 
 from eitherway.model.trace import Table
 from eitherway.model.words import ACCESSES, STORES, OpFlag, OpKind
-from eitherway.worlds.threads.blocks import Block, Blocks
+from eitherway.worlds.threads.block_names import BlockNames
 from eitherway.worlds.threads.branch import Pair, Side
-from eitherway.worlds.threads.events import Came, Events
+from eitherway.worlds.threads.events import Events
+from eitherway.worlds.threads.left_compared import Spot
+from eitherway.worlds.threads.left_memory import AtEnd, at_end
 from eitherway.worlds.threads.memory import Memory
 
 STORES_AT_MOST = 100_000  # behind the cut: beyond that the end is not compared
 _WORD = 8  # bytes: of longer values there is only a hash
 
 Access = tuple[int, int, int, int]  # op, address, size, value
-Spot = tuple[object, int]  # a byte: where it is told from, and how far from there
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Left:
     near: dict[Spot, object] = field(repr=False)  # behind both regions
     end: dict[Spot, object] | None = field(repr=False)  # None: there is too much
     stored: dict[Spot, int] = field(repr=False)  # event that did, for names
+    memory: AtEnd | None = field(repr=False)  # itself, whoever stored there; None: not known
 
 
 def left_by(events: Events, pair: Pair, cut: int, *, whole: bool = True) -> Left:
@@ -52,14 +55,15 @@ def left_by(events: Events, pair: Pair, cut: int, *, whole: bool = True) -> Left
     if values is None:
         raise ValueError("the trace has no values")
     begin = int(np.searchsorted(rows["step"], cut))
-    spots = _Spots(events, begin)
+    named = BlockNames(events, begin)
+    spots = _Spots(events, named)
     first, one = _region(rows, values, begin, pair.first, 1, whole=whole)
     second, other = _region(rows, values, begin, pair.second, pair.times, whole=whole)
     near, stored = spots.after(sorted((*one, *other)))
     stores = begin + np.flatnonzero(np.isin(rows["op"][begin:], list(map(int, STORES))))
     few = whole and len(stores) <= STORES_AT_MOST
     end, last = spots.after(stores.tolist()) if few else (None, {})
-    return Left(first, second, near, end, {**last, **stored})
+    return Left(first, second, near, end, {**last, **stored}, at_end(events, named))
 
 
 def differing(one: dict[Spot, object], other: dict[Spot, object]) -> list[Spot]:
@@ -120,34 +124,13 @@ def _looks_again(rows: Table, side: Side) -> bool:
 
 
 class _Spots:
-    """Names for bytes that are the same in runs that allocate in another order.
+    """Bytes of memory, those of blocks by names that are the same in both orders."""
 
-    What came behind the cut is told by the call sites that allocated it and how many came from
-    there before; what was there already, by its address.
-    """
-
-    def __init__(self, events: Events, begin: int) -> None:
+    def __init__(self, events: Events, named: BlockNames) -> None:
         self._events = events
-        self._begin = begin
-        self._blocks = Blocks(events.names.memory)
+        self._blocks = named.blocks
         self._memory = Memory(events.names.modules, events.names.regions)
-        self._names: dict[int, object] = {}
-        self._counts: defaultdict[object, int] = defaultdict(int)
-        for number in range(len(self._blocks)):
-            self._name(number, self._blocks[number])
-
-    def _name(self, number: int, block: Block) -> None:
-        if block.since < self._begin or block.what is not Came.ALLOCATED:
-            return
-        chain = tuple(self._chain(block.site))
-        self._names[number] = chain, self._counts[chain]
-        self._counts[chain] += 1
-
-    def _chain(self, site: int) -> Iterator[int]:
-        sites = self._events.names.sites
-        while site:
-            yield int(sites["pc"][site])
-            site = int(sites["caller"][site])
+        self._names = named.of
 
     def after(self, stores: list[int]) -> tuple[dict[Spot, object], dict[Spot, int]]:
         """Bytes as these events left them, but for those on stacks."""

@@ -47,6 +47,7 @@ class TraceRequest:
     stop: int = _U64  # step after the last
     where: Where = Where()
     also: tuple[Where, ...] = ()  # the same of these; relative if `where` is
+    left: bool = False  # of a branch, what memory is at its end, too
 
     def __post_init__(self) -> None:
         if len(self.also) > RANGES or any(a.relative != self.where.relative for a in self.also):
@@ -84,6 +85,7 @@ class TraceRequest:
             "trace-low": (self.where.low, 0),
             "trace-high": (self.where.high, _U64),
             "trace-relative": (self.where.relative, False),
+            "trace-left": (self.left, False),
         }
         return {name: int(value) for name, (value, usual) in told.items() if value != usual}
 
