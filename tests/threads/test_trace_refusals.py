@@ -10,7 +10,7 @@ from tests.recording.samples import MANIFEST, write_thread_events
 
 from eitherway.errors import BadInput
 from eitherway.model.trace import Table
-from eitherway.recording.layout import BlockType
+from eitherway.recording.layout import TABLES, BlockType
 from eitherway.recording.read import Recording
 from eitherway.recording.write import RecordingWriter
 from eitherway.worlds.threads.events import Events, Names, parts
@@ -19,7 +19,7 @@ from eitherway.worlds.threads.trace_hash import trace_hash
 Spoil = Callable[[Table], object]
 EVENTS, SITES = BlockType.THREAD_EVENTS, BlockType.THREAD_FRAMES
 REGIONS, ASKED = BlockType.THREAD_REGIONS, BlockType.THREAD_ASKED
-MEMORY = BlockType.THREAD_MEMORY
+MEMORY, CHANGES = BlockType.THREAD_MEMORY, BlockType.THREAD_CHANGES
 STREAMS = {EVENTS: "events", BlockType.THREAD_VALUES: "values"}
 
 
@@ -102,6 +102,37 @@ def test_values_without_events_and_events_without_values_are_refused(tmp_path: P
             writer.stream(STREAMS.get(kind, "names")).rows(kind, table)
     with pytest.raises(BadInput, match="too few thread_values"):
         trace_hash(tmp_path / "none")
+
+
+def changed(folder: Path, *addresses: int) -> Path:
+    """A good trace that says where memory was changed."""
+    write_thread_events(folder / "good", events=20)
+    rows = np.zeros(len(addresses), dtype=TABLES[CHANGES])
+    rows["address"] = addresses
+    with Recording.open(folder / "good") as recording:
+        tables = {**recording.tables(ASKED, REGIONS, SITES, MEMORY, EVENTS), CHANGES: rows}
+    with RecordingWriter(folder / "changed", MANIFEST) as writer:
+        for kind, table in tables.items():
+            writer.stream(STREAMS.get(kind, "names")).rows(kind, table)
+    return folder / "changed"
+
+
+@pytest.mark.parametrize("addresses", [(9, 0), (16, 8, 0), (16, 16, 0)])
+def test_changes_that_are_none_are_refused(tmp_path: Path, addresses: tuple[int, ...]) -> None:
+    with pytest.raises(BadInput, match="where no word is, or out of order"):
+        read_whole(changed(tmp_path, *addresses))
+
+
+@pytest.mark.parametrize(
+    ("addresses", "known"),
+    [((8, 16, 0), 2), ((0,), 0), ((), None), ((8,), None), ((8, 0, 0), None)],
+)
+def test_changes_are_known_when_all_were_told_once(
+    tmp_path: Path, addresses: tuple[int, ...], known: int | None
+) -> None:
+    """A program that goes on after an exec that failed has told too early."""
+    changes = read_whole(changed(tmp_path, *addresses)).names.changes
+    assert (None if changes is None else len(changes)) == known
 
 
 def test_parts_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ def _sides(states: States) -> tuple[Access, Access, Access, Access] | None:
 def _is_redundant(states: States, *_: object) -> bool:
     """Each side has the same value in both orders, and it is the one of the other side."""
     sides = _sides(states)
-    if sides is None or states.near is None or states.near or states.unseen:
+    if sides is None or not states.is_same:
         return False
     one, other, first, second = sides
     same_bytes = one[1:3] == other[1:3]

@@ -7,19 +7,19 @@ stored when each has come to its next synchronisation. At the end it is what sta
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, groupby, islice
 from typing import NamedTuple
 
 from eitherway.find.confirm import Traced, Tracer
 from eitherway.judge.trial import Trial
 from eitherway.model.described import Described
-from eitherway.model.outcome import Ending
+from eitherway.model.outcome import Ending, Outcome
 from eitherway.model.words import Arm
 from eitherway.worlds.threads.branch import Branches, Pair, Spec, outcome_of
 from eitherway.worlds.threads.left_compared import Compared, Spot, compared
 from eitherway.worlds.threads.left_memory import WORD
-from eitherway.worlds.threads.live_out import Left, Region, differing, left_by
+from eitherway.worlds.threads.live_out import Access, Left, Region, differing, left_by
 from eitherway.worlds.threads.trace_request import Depth, TraceRequest
 
 NAMED = 3  # places that differ, in a sentence
@@ -29,16 +29,50 @@ _CELL = 4  # bytes of variables that are named together: most fields have so man
 _ASKED = 1000  # times, until names are given up: one variable may have many bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class States:
-    """What differs between the orders, some of it by name; None: it could not be compared."""
+    """What differs between the orders; names take longer than the branches, and are found late."""
 
-    near: tuple[str, ...] | None
-    end: tuple[str, ...] | None
-    flip: Left
-    control: Left
-    unseen: bool = False  # memory differs at the end where no access says why
-    by_stores: bool = False  # at the end only what was seen being stored was compared
+    arms: "tuple[_Arm, _Arm]"  # flip and control
+    stored: Sequence[Spot] | None  # bytes that differ at the end by stores; None: too many
+    unseen: Sequence[int] | None  # and in memory where no store says why; None: not compared
+    is_known: bool  # memory itself, at the end of both
+
+    @property
+    def flip(self) -> Left:
+        """What it left."""
+        return self.arms[0].left
+
+    @property
+    def control(self) -> Left:
+        """What it left."""
+        return self.arms[1].left
+
+    @property
+    def is_same(self) -> bool:
+        """Near the pair, and in memory that nobody was seen to store to."""
+        return _near(*self.arms) == ([], []) and not self.unseen
+
+    @cached_property
+    def near(self) -> tuple[str, ...] | None:
+        """Some names; None: it could not be compared."""
+        flip, control = self.arms
+        found = _near(flip, control)
+        if found is None:
+            return None
+        names = (_named_at(flip.traced, access[1]) for access in found[1])
+        return _few(chain(flip.names(found[0]), control.names(found[0]), names))
+
+    @cached_property
+    def end(self) -> tuple[str, ...] | None:
+        """The same of the end."""
+        flip, control = self.arms
+        if self.stored is None and self.unseen is None:
+            return None
+        stored = self.stored or ()
+        return _few(
+            chain(flip.names(stored), control.names(stored), flip.names_at(self.unseen or ()))
+        )
 
 
 def states_of(tracer: Tracer, branches: Branches, pair: Pair, trial: Trial) -> States | None:
@@ -69,15 +103,16 @@ def states_of(tracer: Tracer, branches: Branches, pair: Pair, trial: Trial) -> S
     if flip is None or control is None:
         return None
     memory = compared(flip.left.memory, control.left.memory)
-    spots = _stored(flip, control, memory)
-    alike = (trial.flip.ending, trial.flip.code) == (trial.control.ending, trial.control.code)
-    twin = partial(ran, Arm.CONTROL)
+    stored = _stored(flip, control, memory)
+    unseen = None
     # What an exit does, and a crash does not, is not what the two have stored.
-    unseen = _unseen(flip, control, memory, spots or (), twin) if memory and alike else []
-    near = _near(flip, control)
-    end = None if spots is None and memory is None else _end(flip, control, spots or (), unseen)
-    by_stores = spots is not None and memory is None
-    return States(near, end, flip.left, control.left, unseen=bool(unseen), by_stores=by_stores)
+    if memory and _ends(trial.flip) == _ends(trial.control):
+        unseen = _unseen(flip, control, memory, stored or (), partial(ran, Arm.CONTROL))
+    return States((flip, control), stored, unseen, is_known=memory is not None)
+
+
+def _ends(outcome: Outcome) -> tuple[Ending, int]:
+    return outcome.ending, outcome.code
 
 
 class _Arm(NamedTuple):
@@ -123,19 +158,18 @@ def _words(described: Described) -> str:
     return f"{part}{described.object}" if described.object else "memory"
 
 
-def _near(flip: _Arm, control: _Arm) -> tuple[str, ...] | None:
+def _near(flip: _Arm, control: _Arm) -> tuple[list[Spot], list[Access]] | None:
+    """Bytes that differ behind both regions, and accesses of the two; None: one has no end."""
     one, other = flip.left, control.left
     regions = (one.first, one.second, other.first, other.second)
     if any(region is None or region.open for region in regions):
         return None
     pairs = ((one.first, other.first), (one.second, other.second))
     seen = [access for mine, theirs in pairs for access in _apart(mine, theirs)]
-    spots = differing(one.near, other.near)
-    names = (_named_at(flip.traced, access[1]) for access in seen)
-    return _few(chain(flip.names(spots), control.names(spots), names))
+    return differing(one.near, other.near), seen
 
 
-def _apart(one: Region | None, other: Region | None) -> list[tuple[int, int, int, int]]:
+def _apart(one: Region | None, other: Region | None) -> list[Access]:
     """The first access in which two regions are not the same."""
     mine, theirs = (one.accesses if one else ()), (other.accesses if other else ())
     for access, twin in zip(mine, theirs, strict=False):
@@ -190,12 +224,6 @@ def _word(spot: Spot) -> Spot:
     return spot[0], spot[1] // WORD
 
 
-def _end(
-    flip: _Arm, control: _Arm, spots: Sequence[Spot], unseen: Iterable[int]
-) -> tuple[str, ...]:
-    return _few(chain(flip.names(spots), control.names(spots), flip.names_at(unseen)))
-
-
 def _named_at(traced: Traced, address: int) -> str:
     rows = traced.events.events
     for number in (rows["address"] == address).nonzero()[0].tolist():
@@ -224,7 +252,9 @@ def told(states: States | None) -> tuple[str, ...]:
     """In sentences."""
     if states is None:
         return ()
-    lines = (_near_words(states.near), _end_words(states.end), BY_STORES * states.by_stores)
+    lines = [_near_words(states.near), _end_words(states.end)]
+    if states.stored is not None and not states.is_known:
+        lines.append(BY_STORES)
     return tuple(filter(None, lines))
 
 
