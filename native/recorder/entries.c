@@ -196,7 +196,7 @@ static struct entry_found found_by(const struct stat *status) {
 // As it is by now, a moment later.
 static bool look_now(const struct entry_asked *asked, struct entry_found *found) {
     struct stat status;
-    looked++;
+    looked += !(asked->last && record->result == -ENOENT); // what is there by now came later
     if (fstatat(asked->base, asked->way, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
     *found = found_by(&status);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs in the kernel have seen, out of their ring. It lies in shared memory: a page
-// that says how far we have read, one that says how far they have written, and the records. The
-// kernel offers these twice in a row, so that none is cut by the end; but each page that is mapped
-// takes its time, so once must do, and a part only when it is come to.
+// What the programs in the kernel have seen, out of their ring. It lies in shared memory. Each page
+// that is mapped takes its time: a part is mapped only when it is come to.
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,41 +9,68 @@
 
 #include "recorder.h"
 
-enum { HEAD = 8, LINE = 64, AHEAD = 512 };
-enum { PART = 1 << 18, PARTS = SEEN_RING / PART }; // a record is in one, or in two
-#define BUSY (1u << 31)
-#define DISCARDED (1u << 30)
+enum { LINE = 64, AHEAD = 1024 };
+enum { PART = 1 << 18, SIZE = sizeof(struct seen_ring), PARTS = SIZE / PART + 1 };
+enum { TOLD_EVERY = 1 << 15 }; // bytes: how far we have read, to those who write
 
 static int loader;
-static _Atomic unsigned long *read_so_far;
-static const _Atomic unsigned long *written;
 static int ring;
-static const char *parts[PARTS]; // NULL: not mapped yet
+static struct seen_ring *records;
+static bool is_mapped[PARTS];
 static const volatile uint64_t *counts;
+static struct {
+    int map;
+    _Atomic uint64_t *read; // two pages of the kernel's
+    const _Atomic uint64_t *written;
+} bell;
+
+static noreturn void cannot_map(void) {
+    die(EXIT_UNAVAILABLE, "BPF cannot be used: its ring cannot be mapped here");
+}
+
+// Of the ring, in its place.
+static void map_part(size_t part) {
+    size_t start = part * PART, end = start + PART < SIZE ? start + PART : SIZE;
+    char *to = (char *)records + start;
+    if (mmap(to, end - start, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ring, (off_t)start) ==
+        MAP_FAILED)
+        cannot_map();
+    madvise(to, end - start, MADV_DONTFORK); // the command does without its thousands of pages
+    is_mapped[part] = true;
+}
 
 static void *mapped(int map, size_t size, int rights, off_t at) {
     void *memory = mmap(NULL, size, rights, MAP_SHARED, map, at);
     if (memory == MAP_FAILED)
-        die(EXIT_UNAVAILABLE, "BPF cannot be used: its ring cannot be mapped here");
-    madvise(memory, size, MADV_DONTFORK); // the command does without its thousands of pages
+        cannot_map();
     return memory;
+}
+
+static void map_all(int from_ring, int from_counts, int from_bell) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    off_t page = sysconf(_SC_PAGESIZE);
+    ring = from_ring;
+    records = mmap(NULL, SIZE, PROT_NONE, flags, -1, 0);
+    if (records == MAP_FAILED)
+        cannot_map();
+    map_part(0);
+    counts = mapped(from_counts, SEEN_COUNTS * sizeof *counts, PROT_READ, 0);
+    bell.map = from_bell;
+    bell.read = mapped(from_bell, (size_t)page, PROT_READ | PROT_WRITE, 0);
+    bell.written = mapped(from_bell, (size_t)page, PROT_READ, page);
+    close(from_counts);
 }
 
 void kernel_begin(int socket) {
     char text[512];
-    int maps[2];
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int maps[3];
     loader = socket;
     message_send(loader, '?', NULL, 0);
-    ssize_t length = message_receive(loader, text, sizeof text - 1, maps, 2);
+    ssize_t length = message_receive(loader, text, sizeof text - 1, maps, 3);
     text[length > 0 ? length : 0] = '\0';
     if (maps[0] < 0)
         die(EXIT_UNAVAILABLE, "%s", length > 0 ? text : "BPF cannot be used: its loader ended");
-    read_so_far = mapped(maps[0], page, PROT_READ | PROT_WRITE, 0);
-    ring = maps[0];
-    written = mapped(ring, page, PROT_READ, (off_t)page);
-    counts = mapped(maps[1], SEEN_COUNTS * sizeof *counts, PROT_READ, 0);
-    close(maps[1]);
+    map_all(maps[0], maps[1], maps[2]);
 }
 
 void kernel_add(pid_t process) {
@@ -62,63 +87,67 @@ void kernel_done(void) {
     message_send(loader, 'd', NULL, 0);
 }
 
-static const char *place(unsigned long at) {
-    const char **part = &parts[at % SEEN_RING / PART];
-    if (!*part) { // behind two pages
-        off_t start = 2 * sysconf(_SC_PAGESIZE) + (off_t)(part - parts) * PART;
-        *part = mapped(ring, PART, PROT_READ, start);
-    }
-    return *part + at % PART;
+// Where it lies: it may go on in the part behind.
+static const char *place(uint64_t at) {
+    size_t offset = offsetof(struct seen_ring, records) + at % SEEN_RING;
+    size_t last = offset + sizeof(struct seen_head) + sizeof(struct seen) - 1;
+    if (!is_mapped[offset / PART])
+        map_part(offset / PART);
+    if (!is_mapped[last / PART])
+        map_part(last / PART);
+    return (const char *)records + offset;
 }
 
 // It lies in another's cache.
-static void ask_for(unsigned long at) {
-    const char *part = parts[at % SEEN_RING / PART];
-    if (part)
-        __builtin_prefetch(part + at % PART);
-}
-
-static void copy(void *to, unsigned long at, size_t size) {
-    size_t first = PART - at % PART;
-    first = first < size ? first : size;
-    memcpy(to, place(at), first);
-    if (first < size)
-        memcpy((char *)to + first, place(at + first), size - first);
-}
-
-// A record may end early, or where its texts end.
-static void take_one(kernel_taker take, unsigned long at, size_t size) {
-    static struct seen brief, cut; // of the first there is nothing behind its front
-    if (size <= offsetof(struct seen, second)) {
-        copy(&brief, at, size);
-        take(&brief, at);
-    } else if (at % PART + size <= PART) {
-        take((const struct seen *)(const void *)place(at), at);
-    } else {
-        copy(&cut, at, size < sizeof cut ? size : sizeof cut);
-        take(&cut, at);
+static void ask_for(uint64_t *asked, uint64_t until) {
+    for (; *asked < until; *asked += LINE) {
+        size_t offset = offsetof(struct seen_ring, records) + *asked % SEEN_RING;
+        if (is_mapped[offset / PART])
+            __builtin_prefetch((const char *)records + offset);
     }
+}
+
+static void take_one(kernel_taker take, const char *record, size_t size, uint64_t at) {
+    static struct seen brief; // there is nothing behind its front
+    if (size <= offsetof(struct seen, second)) {
+        memcpy(&brief, record, size);
+        take(&brief, at);
+    } else {
+        take((const struct seen *)(const void *)record, at);
+    }
+}
+
+static struct seen_head head_at(const char *record) {
+    uint64_t word =
+        atomic_load_explicit((const _Atomic uint64_t *)(const void *)record, memory_order_acquire);
+    struct seen_head head;
+    memcpy(&head, &word, sizeof head);
+    return head;
+}
+
+int kernel_bell(void) {
+    return bell.map;
 }
 
 int kernel_take(kernel_taker take) {
-    unsigned long at = atomic_load_explicit(read_so_far, memory_order_relaxed);
-    unsigned long end = atomic_load_explicit(written, memory_order_acquire);
+    *bell.read = *bell.written;
+    _Atomic uint64_t *written = (_Atomic uint64_t *)(void *)&records->written;
+    _Atomic uint64_t *read_so_far = (_Atomic uint64_t *)(void *)&records->read;
+    uint64_t at = records->read, told = at, asked = at;
+    uint64_t end = atomic_load_explicit(written, memory_order_acquire);
     int count = 0;
-    while (at < end) {
-        const char *head = place(at);
-        uint32_t length = atomic_load_explicit((const _Atomic uint32_t *)(const void *)head,
-                                               memory_order_acquire);
-        if (length & BUSY)
-            break;
-        ask_for(at + AHEAD);
-        ask_for(at + AHEAD + LINE);
-        uint32_t size = length & ~DISCARDED;
-        if (!(length & DISCARDED))
-            take_one(take, at + HEAD, size);
-        at += (size + HEAD + 7) / 8 * 8;
-        atomic_store_explicit(read_so_far, at, memory_order_release);
-        count++;
+    for (; at < end; count++) {
+        const char *record = place(at);
+        struct seen_head head = head_at(record);
+        if (head.where != SEEN_WHERE(at) || head.size > sizeof(struct seen))
+            break; // it is being written
+        ask_for(&asked, at + AHEAD);
+        take_one(take, record + sizeof head, head.size, at + sizeof head);
+        at += (head.size + sizeof head + 7) / 8 * 8;
+        if (at - told > TOLD_EVERY)
+            atomic_store_explicit(read_so_far, told = at, memory_order_release);
     }
+    atomic_store_explicit(read_so_far, at, memory_order_release);
     return count;
 }
 

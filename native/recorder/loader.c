@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // eitherway-loader SOCKET PROGRAMS...: loads the first of these files of programs that the kernel
-// takes, and keeps them for whoever asks through the socket: '?' is answered by 'r' with the ring
-// and its counts, 'a' with a handle of a process makes it and all that it will start members of the
-// tree, and lets the programs run until 'd'. What it cannot do it says there too. Recorders are in
-// sandboxes, where nothing can be loaded.
+// takes, and keeps them for whoever asks through the socket: '?' is answered by 'r' with the ring,
+// its counts and its bell, 'a' with a handle of a process makes it and all that it will start
+// members of the tree, and lets the programs run until 'd'. What it cannot do it says there too.
+// Recorders are in sandboxes, where nothing can be loaded.
 //
 // libbpf is looked for when this runs: a machine without it can still trace.
 #include <dlfcn.h>
@@ -40,8 +40,9 @@ static struct {
 
 enum { LINKS_MAX = 16 };
 
-static int socket_of_recorder, others, counts, ring;
+static int socket_of_recorder, others, counts, ring, bell;
 static struct seen_place *places;
+static struct seen_ring *records; // its first pages
 static struct bpf_object *loaded;
 static struct bpf_link *links[LINKS_MAX];
 static size_t link_count;
@@ -182,6 +183,13 @@ static struct bpf_object *load_one(char **programs) {
     }
 }
 
+static void *mapped(int map, size_t size) {
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+    if (memory == MAP_FAILED)
+        cannot("mapping what its programs write", -errno);
+    return memory;
+}
+
 static void load(char **programs) {
     open_library();
     libbpf.set_print(keep_complaint);
@@ -189,10 +197,9 @@ static void load(char **programs) {
     others = libbpf.map(object, "others");
     counts = libbpf.map(object, "counts");
     ring = libbpf.map(object, "ring");
-    places = mmap(NULL, SEEN_PLACES * sizeof *places, PROT_READ | PROT_WRITE, MAP_SHARED,
-                  libbpf.map(object, "places"), 0);
-    if (places == MAP_FAILED)
-        cannot("mapping its places", -errno);
+    bell = libbpf.map(object, "bell");
+    places = mapped(libbpf.map(object, "places"), SEEN_PLACES * sizeof *places);
+    records = mapped(ring, offsetof(struct seen_ring, records));
     tell_shapes(libbpf.map(object, "shapes"));
     loaded = object;
 }
@@ -214,9 +221,10 @@ static void stop_programs(void) {
 }
 
 // Those of a run before are nobody's: its recorder may have been killed, and its processes live.
-static void clear_places(void) {
+static void forget_run(void) {
     for (size_t i = 0; i < SEEN_PLACES; i++)
         places[i].owner = 0;
+    records->read = records->written;
 }
 
 static bool add(int handle) {
@@ -224,7 +232,7 @@ static bool add(int handle) {
     static const uint32_t which = SEEN_OTHERS;
     static const uint64_t one = 1;
     stop_programs();
-    clear_places();
+    forget_run();
     bool worked = handle >= 0 && libbpf.update(others, &handle, &nothing, 0) == 0 &&
                   libbpf.update(counts, &which, &one, 0) == 0;
     if (handle >= 0)
@@ -233,9 +241,9 @@ static bool add(int handle) {
 }
 
 static void answer(char question, int handle) {
-    int both[2] = {ring, counts};
+    int maps[3] = {ring, counts, bell};
     if (question == '?')
-        message_send(socket_of_recorder, 'r', both, 2);
+        message_send(socket_of_recorder, 'r', maps, 3);
     else if (question == 'd')
         stop_programs();
     else

@@ -15,10 +15,9 @@
 #include "../tracer/call_table.h"
 #include "recorder.h"
 
-enum { NUMBERS = 1 << 22 };          // pid_max cannot be more
-enum { NAP = 2, LONG_NAPS = 32 };    // ms; the longest, of all processors together
-enum { QUIET = 1000 };               // ms without a record, and who is left is left
-enum { MANY = SEEN_RING / 8 / 256 }; // records of one nap: more could be lost in a longer one
+enum { NUMBERS = 1 << 22 };         // pid_max cannot be more
+enum { NAP = 2, LONGEST_NAP = 64 }; // ms
+enum { QUIET = 1000 };              // ms without a record, and who is left is left
 enum event { MADE = 1, RUNS = 2, ENDED = 3, SIGNALLED = 4 };
 
 static const char usage[] = "usage: eitherway-recorder --into FD --loader FD [--facts FD] "
@@ -93,11 +92,11 @@ static void log_program(const struct seen *seen) {
 }
 
 static void log_made(const struct seen *seen) {
-    uint32_t child = seen->number % NUMBERS;
+    uint32_t child = (uint32_t)seen->result % NUMBERS;
     living += !is_there[child];
     is_there[child] = 1;
     made_calls[child] = 0;
-    log_life(seen, MADE, seen->number, 0, 0);
+    log_life(seen, MADE, (uint32_t)seen->result, 0, 0);
 }
 
 static void log_end(const struct seen *seen) {
@@ -142,7 +141,7 @@ static void log_one_call(const struct seen *seen) {
         thread.call.position = seen->position;
         thread.call.flags |= seen->open_flags & O_APPEND ? CALL_APPENDS : 0;
     }
-    if (!seen->returned)
+    if (seen->kind == SEEN_UNFINISHED)
         thread.call.flags |= CALL_NEVER_RETURNED;
     entries_take(&thread, seen);
     thread.call.value = value_of(&thread, seen);
@@ -151,7 +150,7 @@ static void log_one_call(const struct seen *seen) {
 
 static void take(const struct seen *seen, uint64_t written) {
     when = written;
-    if (seen->kind == SEEN_CALL)
+    if (seen->kind == SEEN_CALL || seen->kind == SEEN_UNFINISHED)
         log_one_call(seen);
     else if (seen->kind == SEEN_RUNS)
         log_program(seen);
@@ -204,18 +203,12 @@ static void end_left(void) {
     end_note_number("left", left);
 }
 
-// What was not told by calls must be looked at soon; else a nap only must not be too long for the
-// ring, which all processors fill.
-static int next_nap(int nap, int taken) {
+// What was not told by calls must be looked at soon.
+static int next_nap(int nap) {
     static uint64_t looked;
-    static long longest;
     bool has_looked = entries_looked() != looked;
-    if (!longest)
-        longest = 1 + LONG_NAPS / sysconf(_SC_NPROCESSORS_ONLN);
     looked = entries_looked();
-    if (has_looked || taken > MANY || longest <= NAP)
-        return NAP;
-    return 2 * nap < longest ? 2 * nap : (int)longest;
+    return has_looked ? NAP : 2 * nap < LONGEST_NAP ? 2 * nap : LONGEST_NAP;
 }
 
 // A kill costs what lies in the ring, and this much.
@@ -229,20 +222,22 @@ static void keep(int taken) {
     since = 0;
 }
 
-// Nobody tells us that there are records, which would cost those who are looked at: we look.
+// Nobody tells us that there are records, which would cost those who are looked at: we look, and
+// are told only when a part of the ring is full.
 static int follow(int loader) {
     int status = 0, quiet = 0, nap = NAP;
     bool ended = false;
     struct pollfd ends[] = {{.fd = (int)syscall(SYS_pidfd_open, first, 0), .events = POLLIN},
-                            {.fd = loader}}; // only its end is told of
+                            {.fd = loader}, // only its end is told of
+                            {.fd = kernel_bell(), .events = POLLIN}};
     while (!ended || living) {
-        poll(ends, 2, nap);
+        poll(ends, 3, nap);
         if (ends[1].revents)
             die(EXIT_UNAVAILABLE, "BPF cannot be used any more: the loader of its programs ended");
         int taken = kernel_take(take);
         keep(taken);
         quiet = taken > 0 ? 0 : quiet + nap;
-        nap = next_nap(nap, taken);
+        nap = ended ? NAP : next_nap(nap);
         if (!ended && ends[0].revents && waitpid(first, &status, WNOHANG) == first) {
             ended = true;
             close(ends[0].fd);

@@ -6,7 +6,7 @@
 
 #include "recorder.h"
 
-enum { DESCRIPTORS_MAX = 2 };
+enum { DESCRIPTORS_MAX = 3 };
 
 union room {
     struct cmsghdr head;

@@ -19,16 +19,8 @@ typedef unsigned long long u64;
 #define MAP_NUMBER(name, value) int (*name)[value]
 #define MAP_TYPE(name, value) __typeof__(value) *name
 
-enum {
-    RING = 27,
-    ARRAY = 2,
-    TASK_STORAGE = 29,
-    WRITTEN = 3, // of the ring: up to where
-    NO_PREALLOC = 1,
-    MAPPED = 1 << 10,
-    MAKE = 1,
-    NO_WAKEUP = 1
-};
+enum { ARRAY = 2, RING = 27, TASK_STORAGE = 29, NO_PREALLOC = 1, MAPPED = 1 << 10, MAKE = 1 };
+enum { WAKE = 2 };           // whoever waits for a ring of the kernel
 enum { CREATED = 0x100000 }; // of f_mode: the open made the file
 enum {
     CONNECT = 42,
@@ -105,12 +97,6 @@ struct pt_regs {
 struct kernel_siginfo {
     int si_signo;
 } KERNEL;
-struct bpf_ringbuf {
-    unsigned long producer_pos;
-} KERNEL;
-struct bpf_ringbuf_map {
-    struct bpf_ringbuf *rb;
-} KERNEL;
 
 static void *(*map_lookup)(void *, const void *) = (void *)1;
 static long (*read_user)(void *, u32, const void *) = (void *)112;
@@ -123,9 +109,17 @@ static struct task_struct *(*current)(void) = (void *)158;
 static void *(*task_registers)(struct task_struct *) = (void *)175;
 
 struct {
-    MAP_NUMBER(type, RING);
-    MAP_NUMBER(max_entries, SEEN_RING);
+    MAP_NUMBER(type, ARRAY);
+    MAP_NUMBER(max_entries, 1);
+    MAP_NUMBER(map_flags, MAPPED);
+    MAP_TYPE(key, u32);
+    MAP_TYPE(value, struct seen_ring);
 } ring SECTION(".maps");
+// One of the kernel's, which can wake who waits for it: that is all it is for.
+struct {
+    MAP_NUMBER(type, RING);
+    MAP_NUMBER(max_entries, SEEN_PAGE);
+} bell SECTION(".maps");
 struct {
     MAP_NUMBER(type, ARRAY);
     MAP_NUMBER(max_entries, SEEN_PLACES);
@@ -305,26 +299,77 @@ INLINE void leave(struct seen_place *place) {
 
 #ifdef CASTS
 #define TASK(place) KNOWN_AS(struct task_struct, (const void *)(place)->task)
-#define RING_WRITTEN() (KNOWN_AS(struct bpf_ringbuf_map, &ring)->rb->producer_pos)
 #else
-static u64 (*ring_query)(void *, u64) = (void *)134;
 #define TASK(place) current()
-#define RING_WRITTEN() ring_query(&ring, WRITTEN)
 #endif
 
 // ---- telling
+//
+// The ring is ours: the kernel's own takes a lock, and waits until what is written has reached
+// memory that lies in no cache.
 
-INLINE void put(struct seen *seen, u64 size) {
-    if (ring_output(&ring, seen, size, NO_WAKEUP) < 0)
+enum { FRONT = __builtin_offsetof(struct seen, second) };
+enum { SIZE_BEFORE_TEXT = __builtin_offsetof(struct seen, text) };
+enum { WORD = sizeof(u64) };
+// Who looks whether there is room and who takes it may be different ones: as many as run at once.
+enum { MARGIN = 1 << 19 };
+
+INLINE struct seen_ring *the_ring(void) {
+    u32 only = 0;
+    return map_lookup(&ring, &only);
+}
+
+INLINE u64 ring_written(void) {
+    struct seen_ring *to = the_ring();
+    return to ? *(volatile u64 *)&to->written : 0;
+}
+
+// Where a record of this size goes. 0: there is no room.
+INLINE char *taken(struct seen_ring *to, u32 size, u64 *at) {
+    u64 used = *(volatile u64 *)&to->written - *(volatile u64 *)&to->read;
+    if (used > SEEN_RING - MARGIN) {
         count(SEEN_LOST, 1);
+        return 0;
+    }
+    u64 whole = (sizeof(struct seen_head) + size + WORD - 1) & -WORD;
+    *at = __sync_fetch_and_add(&to->written, whole);
+    if ((*at ^ (*at + whole)) & SEEN_BELL)
+        ring_output(&bell, at, sizeof *at, WAKE);
+    return to->records + (*at & (SEEN_RING - 1));
+}
+
+INLINE void commit(char *place, u32 size, u64 at) {
+    *(volatile u64 *)place = (u64)SEEN_WHERE(at) << 32 | size;
+}
+
+INLINE void copy_words(char *to, const void *from, u32 size) {
+    for (u32 i = 0; i < size / WORD; i++)
+        ((u64 *)to)[i] = ((const u64 *)from)[i];
 }
 
 INLINE void tell(struct seen *seen, u32 texts) {
-    put(seen, __builtin_offsetof(struct seen, text) + (texts & (2 * SEEN_PATH - 1)));
+    struct seen_ring *to = the_ring();
+    u64 at;
+    texts = texts < 2 * SEEN_PATH ? texts : 2 * SEEN_PATH;
+    u32 size = SIZE_BEFORE_TEXT + texts;
+    char *place = to ? taken(to, size, &at) : 0;
+    if (!place)
+        return;
+    copy_words(place + WORD, seen, SIZE_BEFORE_TEXT);
+#pragma clang loop unroll(disable)
+    for (u32 i = 0; i < 2 * SEEN_PATH / WORD && i * WORD < texts; i++)
+        ((u64 *)(place + WORD + SIZE_BEFORE_TEXT))[i] = ((u64 *)seen->text)[i];
+    commit(place, size, at);
 }
 
 INLINE void tell_short(struct seen *seen) {
-    put(seen, __builtin_offsetof(struct seen, second));
+    struct seen_ring *to = the_ring();
+    u64 at;
+    char *place = to ? taken(to, FRONT, &at) : 0;
+    if (!place)
+        return;
+    copy_words(place + WORD, seen, FRONT);
+    commit(place, FRONT, at);
 }
 
 // ---- calls
@@ -335,14 +380,15 @@ INLINE u64 argument(const struct seen *seen, u32 which) {
 
 // A page that is not there cannot be brought here: then it is tried again when the call is over.
 INLINE void take_paths(struct seen *seen, const struct seen_shape *shape) {
-    u32 used = seen->length[0] & (SEEN_PATH - 1);
+    u32 used = seen->length[0];
     long length;
     if (shape->path[0] != SEEN_NO_ARGUMENT && !seen->length[0]) {
         const void *from = (const void *)argument(seen, shape->path[0]);
         length = from ? read_user_text(seen->text, SEEN_PATH, from) : 0;
         used = seen->length[0] = length > 0 ? length : 0;
-        used &= SEEN_PATH - 1;
     }
+    if (used > SEEN_PATH) // it is not
+        return;
     if (shape->path[1] != SEEN_NO_ARGUMENT && !seen->length[1]) {
         const void *from = (const void *)argument(seen, shape->path[1]);
         length = from ? read_user_text(seen->text + used, SEEN_PATH, from) : 0;
@@ -384,20 +430,36 @@ INLINE void take_memory(struct task_struct *task, struct seen *seen, u32 number)
     }
 }
 
+// What a call is given beside a descriptor.
+INLINE void take_more(struct task_struct *task, struct seen *seen, const struct seen_shape *shape) {
+    seen->second.device = seen->given.device = 0;
+    seen->directory[0].device = seen->directory[1].device = 0;
+    seen->created = seen->length[0] = seen->length[1] = 0;
+    if (shape->second != SEEN_NO_ARGUMENT)
+        inode_of_descriptor(task, argument(seen, shape->second), &seen->second);
+    if (shape->path[0] != SEEN_NO_ARGUMENT) {
+        take_paths(seen, shape);
+        if (!seen->length[0] || seen->text[0] != '/')
+            take_start(task, seen, shape->directory[0], &seen->directory[0]);
+    }
+    if (shape->path[1] != SEEN_NO_ARGUMENT)
+        take_start(task, seen, shape->directory[1], &seen->directory[1]);
+}
+
+// A call that is not wanted leaves no trace in a place: the one before it was over.
 SECTION("raw_tp/sys_enter") int begins(u64 *context) {
-    struct seen_place *place = place_of(context[0]);
-    if (!place)
-        return 0;
-    struct seen *seen = &place->seen;
     u32 number = context[1];
     struct seen_shape *shape = map_lookup(&shapes, &number);
-    seen->kind = 0;
     if (!shape || shape->wanted == SEEN_NOT_WANTED)
+        return 0;
+    struct seen_place *place = place_of(context[0]);
+    if (!place)
         return 0;
     if (shape->wanted == SEEN_TO_COUNT) {
         count(SEEN_COUNTED + number, 1);
         return 0;
     }
+    struct seen *seen = &place->seen;
     struct pt_regs *registers = KNOWN_AS(struct pt_regs, (void *)context[0]);
     FIELD(seen->arguments[0], registers, di);
     FIELD(seen->arguments[1], registers, si);
@@ -412,24 +474,15 @@ SECTION("raw_tp/sys_enter") int begins(u64 *context) {
     struct task_struct *task = TASK(place);
     seen->number = number;
     seen->position = ~0ull;
-    seen->file.device = seen->second.device = seen->given.device = 0;
-    seen->directory[0].device = seen->directory[1].device = 0;
-    seen->open_flags = seen->created = seen->length[0] = seen->length[1] = 0;
-    seen->pair[0] = seen->pair[1] = 0;
+    seen->file.device = seen->open_flags = 0;
+    *(u64 *)seen->pair = 0;
     if (shape->descriptor != SEEN_NO_ARGUMENT)
         take_file(task, seen, argument(seen, shape->descriptor));
-    if (shape->second != SEEN_NO_ARGUMENT)
-        inode_of_descriptor(task, argument(seen, shape->second), &seen->second);
-    if (shape->path[0] != SEEN_NO_ARGUMENT) {
-        take_paths(seen, shape);
-        if (!seen->length[0] || seen->text[0] != '/')
-            take_start(task, seen, shape->directory[0], &seen->directory[0]);
-    }
-    if (shape->path[1] != SEEN_NO_ARGUMENT)
-        take_start(task, seen, shape->directory[1], &seen->directory[1]);
+    if (!shape->is_short)
+        take_more(task, seen, shape);
     take_memory(task, seen, number);
     seen->kind = SEEN_CALL;
-    seen->entered = RING_WRITTEN();
+    seen->entered = ring_written();
     return 0;
 }
 
@@ -457,19 +510,10 @@ INLINE void take_status(struct seen *seen) {
     seen->given.mode = status.mode;
 }
 
-SECTION("raw_tp/sys_exit") int ends(u64 *context) {
-    struct seen_place *place = place_of(context[0]);
-    if (!place || place->seen.kind != SEEN_CALL)
-        return 0;
-    struct seen *seen = &place->seen;
-    struct task_struct *task = TASK(place);
-    long long result = context[1];
-    u32 number = seen->number;
-    struct seen_shape *shape = map_lookup(&shapes, &number);
-    if (!shape)
-        return 0;
-    seen->result = result;
-    seen->returned = 1;
+// What a call gives beside its result.
+INLINE void take_given(struct task_struct *task, struct seen *seen, const struct seen_shape *shape,
+                       u32 number) {
+    long long result = seen->result;
     take_paths(seen, shape);
     if (shape->gives_descriptor && result >= 0) {
         struct file *file = file_of(task, result);
@@ -489,7 +533,21 @@ SECTION("raw_tp/sys_exit") int ends(u64 *context) {
     }
     if (number == NEWFSTATAT && result == 0)
         take_status(seen);
-    if (number == WAITID && result == 0 && seen->arguments[2])
+}
+
+SECTION("raw_tp/sys_exit") int ends(u64 *context) {
+    struct seen_place *place = place_of(context[0]);
+    if (!place || place->seen.kind != SEEN_CALL)
+        return 0;
+    struct seen *seen = &place->seen;
+    u32 number = seen->number;
+    struct seen_shape *shape = map_lookup(&shapes, &number);
+    if (!shape)
+        return 0;
+    seen->result = context[1];
+    if (!shape->is_short)
+        take_given(TASK(place), seen, shape, number);
+    if (number == WAITID && context[1] == 0 && seen->arguments[2])
         read_user(seen->pair, sizeof seen->pair[0], (const char *)seen->arguments[2] + SENDER);
     finish(seen, shape);
     return 0;
@@ -514,10 +572,10 @@ SECTION("tp_btf/sched_process_fork") int made(u64 *context) {
     }
     struct seen *seen = &place->seen;
     event(parent, seen, SEEN_MADE);
-    seen->number = number_of(child->thread_pid);
+    seen->result = number_of(child->thread_pid);
     seen->process = number_of(child->signal->pids[1]);
     tell_short(seen);
-    seen->thread = seen->number; // from here on it is its own
+    seen->thread = seen->result; // from here on it is its own
     seen->kind = 0;
     return 0;
 }
@@ -548,7 +606,7 @@ SECTION("tp_btf/sched_process_exec") int runs(u64 *context) {
     seen->length[0] = SEEN_PATH;
     seen->length[1] = words;
     name(task, seen);
-    tell(seen, SEEN_PATH + (words & (SEEN_PATH - 1)));
+    tell(seen, SEEN_PATH + words);
     seen->length[0] = length;
     seen->length[1] = 0;
     seen->file = before;
@@ -565,7 +623,7 @@ SECTION("tp_btf/sched_process_exit") int ended(u64 *context) {
     u32 number = seen->number;
     struct seen_shape *shape = map_lookup(&shapes, &number);
     if (seen->kind == SEEN_CALL && shape) { // it will not return
-        seen->returned = 0;
+        seen->kind = SEEN_UNFINISHED;
         seen->result = 0;
         finish(seen, shape);
     }

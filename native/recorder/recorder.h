@@ -24,6 +24,7 @@ void kernel_done(void);         // nobody is, any more
 // began before.
 typedef void (*kernel_taker)(const struct seen *seen, uint64_t when);
 int kernel_take(kernel_taker take);    // hands over what was seen since; how many records
+int kernel_bell(void);                 // can be read from when much was seen; until the next take
 uint64_t kernel_count(unsigned which); // since the programs run
 
 // ---- mending.c
@@ -35,7 +36,7 @@ void entries_take(struct thread *thread, const struct seen *seen);
 
 void entries_begin(void);
 uint32_t object_of_seen(const struct seen_inode *inode);
-uint64_t entries_looked(void);  // how often a file was looked at
+uint64_t entries_looked(void);  // how often a file was looked at that may be another's by now
 uint64_t entries_unknown(void); // paths that could not be followed any more
 
 #endif

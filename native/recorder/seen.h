@@ -3,10 +3,11 @@
 #ifndef EITHERWAY_SEEN_H
 #define EITHERWAY_SEEN_H
 
-enum { SEEN_RING = 16 << 20 }; /* bytes */
+enum { SEEN_RING = 16 << 20 }; /* bytes, a power of two */
+enum { SEEN_PAGE = 4096 };
 enum { SEEN_PLACES = 1 << 11 };
 enum { SEEN_PATH = 512, SEEN_ARGUMENTS = 6, SEEN_CALLS = 512, SEEN_NO_ARGUMENT = 255 };
-enum seen_kind { SEEN_CALL = 1, SEEN_MADE, SEEN_RUNS, SEEN_ENDED, SEEN_SIGNALLED };
+enum seen_kind { SEEN_CALL = 1, SEEN_UNFINISHED, SEEN_MADE, SEEN_RUNS, SEEN_ENDED, SEEN_SIGNALLED };
 
 /* Counts: of records that were lost, of threads that have no place, then of calls that are only
  * counted, by number. */
@@ -30,15 +31,13 @@ struct seen_inode {
 
 /* What most calls have comes first: a record ends behind `file`, or with its texts. */
 struct seen {
-    unsigned int kind;
+    unsigned short kind, number;  /* of the call; of a signal */
     unsigned int thread, process; /* numbers in the namespace of the thread */
-    unsigned int number;          /* of the call; of a signal; of the thread that was made */
+    unsigned int open_flags;      /* of the file */
     unsigned long long entered;   /* how far the ring was written: what is before was over */
     unsigned long long arguments[SEEN_ARGUMENTS];
-    long long result;
+    long long result; /* of a thread that was made, its number */
     unsigned long long position;
-    unsigned int open_flags; /* of the file */
-    unsigned int returned;
     unsigned int pair[2];
     struct seen_inode file;
 
@@ -49,11 +48,29 @@ struct seen {
     char text[2 * SEEN_PATH];
 };
 
-/* What is kept of one thread. */
+/* What is kept of one thread. Most calls touch the first two lines of a cache alone. */
 struct seen_place {
     unsigned long long owner; /* where the kernel has its registers; 0: it is nobody's */
     unsigned long long task;
     struct seen seen;
+} __attribute__((aligned(64)));
+
+/* Records one behind the other: who writes one adds its size to `written` and then has its place
+ * for itself. A head is written last, and says where it is: what lies there of the round before is
+ * none. One that begins before the end of the ring may go on behind it. */
+struct seen_ring {
+    unsigned long long written __attribute__((aligned(SEEN_PAGE)));
+    unsigned long long read __attribute__((aligned(SEEN_PAGE)));
+    char records[SEEN_RING + SEEN_PAGE] __attribute__((aligned(SEEN_PAGE)));
 };
+
+/* Who waits for records sleeps meanwhile, and is woken when so many bytes were written. */
+enum { SEEN_BELL = SEEN_RING / 4 };
+
+struct seen_head {
+    unsigned int size;  /* of what comes behind it */
+    unsigned int where; /* as SEEN_WHERE has it; never that of the round before */
+};
+#define SEEN_WHERE(at) ((unsigned int)((at) / sizeof(struct seen_head)) + 1)
 
 #endif

@@ -87,8 +87,8 @@ static void put(struct numbering *in, struct numbering_slot slot) {
 }
 
 static void grow(struct numbering *numbering) {
-    struct numbering bigger = {numbering->count, numbering->room ? 2 * numbering->room : FIRST_ROOM,
-                               NULL, NULL};
+    struct numbering bigger = *numbering;
+    bigger.room = numbering->room ? 2 * numbering->room : FIRST_ROOM;
     bigger.slots = must(calloc(bigger.room, sizeof *bigger.slots));
     bigger.keys = must(realloc(numbering->keys, bigger.room * sizeof *bigger.keys));
     for (uint32_t i = 0; i < numbering->room; i++)
@@ -99,7 +99,11 @@ static void grow(struct numbering *numbering) {
 }
 
 uint32_t numbering_of(struct numbering *numbering, const void *key, size_t length, bool *is_new) {
-    return numbering_of_hash(numbering, numbering_hash(key, length), key, length, is_new);
+    *is_new = false;
+    if (numbering->last && is_of(numbering->keys[numbering->last], key, length))
+        return numbering->last;
+    return numbering->last =
+               numbering_of_hash(numbering, numbering_hash(key, length), key, length, is_new);
 }
 
 uint32_t numbering_of_hash(struct numbering *numbering, uint32_t hash, const void *key,

@@ -12,6 +12,7 @@ struct numbered; // a key
 struct numbering {
     uint32_t count;
     uint32_t room; // a power of two, or 0 before the first
+    uint32_t last; // that was asked for: who asks often asks twice
     struct numbering_slot *slots;
     struct numbered **keys; // by number; as many as there are slots
 };

@@ -19,7 +19,9 @@ from tests.processes.harness import (
 )
 from tests.sandbox.harness import all_end, held, users_of, watch
 
+from eitherway.recording.read import Recording
 from eitherway.sandbox.processes import children
+from eitherway.worlds.processes.log import Log
 
 RECORDERS = ("ptrace", "bpf")
 DAEMON = 'mkfifo p; (setsid sh -c "read x < p" > /dev/null 2>&1 &); exit 4'
@@ -96,6 +98,22 @@ def namespaces_of(processes: list[int]) -> set[str]:
     own = {os.readlink(f"/proc/self/ns/{kind}") for kind in ("pid", "mnt")}
     links = (f"/proc/{process}/ns/{kind}" for process in processes for kind in ("pid", "mnt"))
     return {os.readlink(link) for link in links} - own
+
+
+def test_what_no_ring_can_hold_is_counted_and_the_rest_is_whole(work: Path) -> None:
+    """A recorder that stands still reads nothing; the tree goes on all the same."""
+    blocks = 200_000  # two records each, of 120 bytes: 48 MB, in 16
+    copies = f"dd if=/dev/zero of=/dev/null bs=1 count={blocks} status=none"
+    code, told = recorded(
+        work, "bpf", "sh", "-c", f"kill -STOP $PPID; {copies}; kill -CONT $PPID; exit 5"
+    )
+    assert (code, "calls were lost" in told) == (5, True), told
+    (name,) = os.listdir(work / ".eitherway" / "recordings")
+    with Recording.open(work / ".eitherway" / "recordings" / name) as recording:
+        log = Log.read(recording)
+    copied = log.calls[(log.calls["a2"] == 1) & (log.calls["number"] < 2)]
+    assert set(copied["result"].tolist()) == {1}
+    assert len(copied) <= 2 * blocks <= len(copied) + log.ending.lost
 
 
 @pytest.mark.parametrize("victim", ["eitherway-recorder", "eitherway-loader"])
