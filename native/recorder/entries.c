@@ -303,8 +303,10 @@ ssize_t memory_text(pid_t thread, uint64_t address, char *to, size_t size) {
     (void)thread, (void)address;
     size_t start = paths_asked ? record->length[0] : 0;
     size_t length = record->length[paths_asked++ & 1];
-    if (!length || length > size)
+    if (!length || length > size || is_cut(length)) {
+        unknown += record->result != -EFAULT && record->result != -ENAMETOOLONG;
         return -1;
+    }
     memcpy(to, record->text + start, length);
     to[length - 1] = '\0';
     return (ssize_t)length - 1;

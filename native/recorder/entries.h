@@ -29,6 +29,11 @@ void ways_move(void);
 
 void target_set(uint32_t object, const char *text); // what a link says
 
+// A path of which only the begin was taken leads nowhere that is known.
+static inline bool is_cut(size_t length) {
+    return length >= SEEN_PATH;
+}
+
 // Questions that lookups.c asks are about this record from here on.
 void entries_ask_about(const struct seen *seen);
 

@@ -71,7 +71,7 @@ static void mend_rename(struct ew_process_lookup *from, struct ew_process_lookup
 static void made_link(uint32_t *after, const struct seen *seen) {
     if (*after == NOT_KNOWN)
         *after = object_that_was(S_IFLNK);
-    if (seen->length[1])
+    if (seen->length[1] && !is_cut(seen->length[1]))
         target_set(*after, seen->text + seen->length[0]);
 }
 

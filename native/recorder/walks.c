@@ -71,7 +71,7 @@ uint32_t walk_number(const struct seen *seen) {
     struct walk_key key; // large: only what is needed is set
     memset(&key, 0, offsetof(struct walk_key, text));
     size_t length = 0;
-    if (!seen->length[0])
+    if (!seen->length[0] || is_cut(seen->length[0]) || is_cut(seen->length[1]))
         return 0;
     key.number = seen->number;
     for (unsigned left = sorts[seen->number].flags; left; left &= left - 1)

@@ -127,11 +127,25 @@ def test_every_call_is_seen_from_the_kernel(box: Sandbox, work: Path, watching: 
     } == set()
 
 
+def test_a_path_too_long_to_be_taken_is_counted_and_leads_nowhere(
+    box: Sandbox, work: Path, watching: Watching
+) -> None:
+    """What is alike in all of its begin may still differ at its end."""
+    deep = "/".join(["d" * 100] * 6)
+    script = f"mkdir -p {deep}; cd {deep}; echo 1 > one; cd $OLDPWD; cat {deep}/one {deep}/other"
+    with folder(os.geteuid()) as into:
+        into.chmod(0o700)
+        seen = run(launch(work, "sh", "-c", script), box, into, seed=None, watching=watching)
+    names = {found.name for call in calls(seen.log) for found in call.found}
+    assert {len(name) for name in names if name.startswith("ddd")} == {100}
+    assert seen.log.ending.not_followed >= 2
+
+
 def test_more_than_the_ring_holds_is_read_or_counted(
     box: Sandbox, work: Path, watching: Watching
 ) -> None:
     """Records that lie across the parts of the ring and across its end are whole."""
-    blocks = 60_000  # two calls each, of about 150 bytes: some 18 MB, in 16
+    blocks = 80_000  # two calls each, of 120 bytes: some 19 MB, in 16
     script = f"exec dd if=/dev/zero of=/dev/null bs=1 count={blocks} status=none"
     with folder(os.geteuid()) as into:
         into.chmod(0o700)

@@ -261,7 +261,10 @@ def _peculiar(ending: "Ending", *, serves: bool) -> "Iterator[str]":
     if ending.lost:
         yield f"{ending.lost:,} calls were lost: there was no room for them in time"
     if ending.not_followed:
-        yield f"{ending.not_followed:,} paths could not be followed any more"
+        yield (
+            f"{ending.not_followed:,} paths could not be followed: where they begin was gone, or "
+            "they have more than 510 bytes"
+        )
     if ending.left and not (ending.late or ending.hangs):
         yield (
             f"{counted(ending.left, 'process')} went on when the command had ended and nobody did "

@@ -98,7 +98,7 @@ class Ending:
     left: int = 0  # processes that had to be ended
     not_modelled: str = ""  # numbers of calls without a meaning here, each with how often
     lost: int = 0  # records for which there was no room
-    not_followed: int = 0  # paths whose beginning was gone when they were looked at
+    not_followed: int = 0  # paths whose beginning was gone, or that were too long
     without_privileges: int = 0  # setuid programs that ran without what their owner gives them
     refused_to_trace: int = 0  # calls of programs that trace others
     machine: str = _HERE
