@@ -12,7 +12,7 @@
 #include "vectors.h"
 
 #define EW_SEGMENT_BITS 26
-#define EW_BLOCK_BITS 6
+#define EW_BLOCK_BITS 8
 #define EW_SEGMENTS (1u << EW_SEGMENT_BITS)
 
 EW_DATA uint32_t ew_current;      // the running thread's entry: its segment << 4 | 15

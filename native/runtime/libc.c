@@ -37,6 +37,18 @@ static const struct ew_touched *first_shared(const struct ew_touched *list, size
     return NULL;
 }
 
+static bool all_pass(const struct ew_touched *list, size_t count, const void *pc) {
+    for (size_t i = 0; i < count; i++)
+        if (list[i].size && !ew_shadow_passes(list[i].op, list[i].address, list[i].size, pc))
+            return false;
+    return true;
+}
+
+bool ew_listed_pass(ew_lister *lister, const long *arguments, const void *pc) {
+    struct ew_touched list[EW_TOUCHED_MAX];
+    return LIKELY(!ew_tracing) && all_pass(list, lister(list, arguments), pc);
+}
+
 void ew_touch_listed(bool decided, ew_lister *lister, const long *arguments, const void *pc) {
     struct ew_touched list[EW_TOUCHED_MAX];
     size_t count = lister(list, arguments);

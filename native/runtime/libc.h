@@ -50,6 +50,8 @@ typedef size_t ew_lister(struct ew_touched list[EW_TOUCHED_MAX], const long *arg
 
 // Tells all of it. If some is shared and it was not decided yet, that comes first.
 void ew_touch_listed(bool decided, ew_lister *lister, const long *arguments, const void *pc);
+// Nothing is to be told: see ew_shadow_passes.
+bool ew_listed_pass(ew_lister *lister, const long *arguments, const void *pc);
 bool ew_touches_shared(const struct ew_touched *touched, const void *pc);
 
 // One that is touched when the call is done.

@@ -151,7 +151,8 @@ static size_t list_texts(struct ew_touched *list, const long *arguments) {
 
 EW_EXPORT int ew_takes_strcmp(const char *one, const char *other) {
     bool decided = ew_touches();
-    if (UNLIKELY(ew_watched))
-        ew_touch_listed(decided, list_texts, (const long[]){(long)one, (long)other}, PC);
+    const long arguments[] = {(long)one, (long)other};
+    if (UNLIKELY(ew_watched) && !ew_listed_pass(list_texts, arguments, PC))
+        ew_touch_listed(decided, list_texts, arguments, PC);
     return REAL(strcmp)(one, other);
 }

@@ -250,6 +250,7 @@ int ew_mutex_lock(struct ew_mutex *mutex, int64_t deadline, const void *pc) {
 int ew_mutex_trylock(struct ew_mutex *mutex, const void *pc) {
     if (UNLIKELY(!ew_running))
         return 0;
+    expect(mutex);
     ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, mutex, sizeof(pthread_mutex_t));
     if (is_destroyed(mutex))
         return use_destroyed(EW_OP_ACQUIRE, mutex, pc);

@@ -22,7 +22,7 @@ __attribute__((noinline, noclone)) bool ew_peek(void *to, const void *from, size
     return size == 0;
 }
 
-// The same of a word that need not be there: shadow_usual.c.
+// The same of a word that need not be there: usual.h.
 extern const char ew_glance_at[] __attribute__((visibility("hidden")));
 extern const char ew_glance_after[] __attribute__((visibility("hidden")));
 

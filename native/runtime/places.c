@@ -7,7 +7,7 @@
 #include <string.h>
 
 uint64_t ew_places_bits[64];
-bool ew_places_any;
+bool ew_places_any, ew_places_filtered;
 
 // What was found in this run, beside those that are given.
 #define OWN_MAX 4096
@@ -96,10 +96,16 @@ bool ew_place_decides(uintptr_t pc) {
     if (ew_place_is_tired(pc))
         return false;
     if (++decisions[pc & 4095] == TIRED) {
-        ew_places_bits[(pc >> 6) & 63] &= ~(1ul << (pc & 63));
+        if (!ew_places_filtered)
+            ew_places_bits[(pc >> 6) & 63] &= ~(1ul << (pc & 63));
         ew_guide_tired();
     }
     return true;
+}
+
+void ew_places_filter(void) {
+    ew_places_filtered = true;
+    memset(ew_places_bits, 0xFF, sizeof ew_places_bits);
 }
 
 static void set_bit(uint64_t place) {

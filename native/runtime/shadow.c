@@ -281,8 +281,8 @@ static bool is_done(const struct ew_cell *cell, uint32_t bytes, bool writes) {
 // Two of them, which need not lie at a multiple of their size.
 typedef uint64_t cells __attribute__((vector_size(16), aligned(8), may_alias));
 
-static uint64_t bits_of(struct ew_cell cell) {
-    return (uint64_t)cell.read << 32 | cell.write;
+static uint64_t bits_of(const struct ew_cell *cell) {
+    return (uint64_t)cell->read << 32 | cell->write;
 }
 
 static bool are_equal(const cells *four, cells to) {
@@ -290,30 +290,40 @@ static bool are_equal(const cells *four, cells to) {
     return (differ[0] | differ[1]) == 0;
 }
 
-// Cells side by side mostly have the same past, which is looked at once. How far they pass.
-static struct ew_cell *pass_alike(struct ew_cell *cell, const struct ew_cell *end, bool writes) {
-    struct ew_cell past = *cell, now = past;
-    if (!ew_past_is_plain(cell))
-        return cell;
+// What becomes of a cell whose past is plain.
+static uint64_t touched(uint64_t bits, bool writes) {
     if (writes)
-        now = (struct ew_cell){ew_current, 0};
-    else if (past.write != ew_current)
-        now.read = ew_current;
-    const cells old = {bits_of(past), bits_of(past)}, new = {bits_of(now), bits_of(now)};
+        return ew_current;
+    return (uint32_t)bits == ew_current ? bits : (uint64_t)ew_current << 32 | (uint32_t)bits;
+}
+
+// Those that have the same past, of which it is known what becomes. How far.
+static struct ew_cell *pass_alike(struct ew_cell *cell, const struct ew_cell *end, uint64_t past,
+                                  uint64_t now) {
+    const cells old = {past, past}, new = {now, now};
     for (; cell + 4 <= end && are_equal((cells *)cell, old); cell += 4)
         ((cells *)cell)[0] = ((cells *)cell)[1] = new;
-    for (; cell < end && bits_of(*cell) == old[0]; cell++)
-        *cell = now;
     return cell;
 }
 
-// Whole cells. The first that does not pass.
+// Whole cells. The first that does not pass. Side by side they mostly have the same past, which is
+// looked at once.
 static struct ew_cell *pass_whole(struct ew_cell *cell, const struct ew_cell *end, bool writes) {
+    uint64_t past = 0, now = touched(0, writes);
     while (cell < end) {
-        struct ew_cell *next = pass_alike(cell, end, writes);
-        if (next == cell && !ew_cell_passes(next++, writes))
-            return cell;
-        cell = next;
+        uint64_t bits = bits_of(cell);
+        if (bits != past) {
+            if (!ew_past_is_plain(cell)) {
+                if (!ew_cell_passes(cell, writes))
+                    return cell;
+                cell++;
+                continue;
+            }
+            past = bits;
+            now = touched(bits, writes);
+        }
+        *cell = (struct ew_cell){(uint32_t)now, now >> 32};
+        cell = pass_alike(cell + 1, end, past, now);
     }
     return cell;
 }
@@ -327,7 +337,7 @@ static struct ew_cell *pass(struct ew_cell *cell, uint32_t bytes, size_t whole, 
 
 bool ew_shadow_passes(unsigned op, const void *address, size_t size, const void *pc) {
     uintptr_t from = (uintptr_t)address, at = from & ~3ul, end = from + size;
-    if (ew_shadow_filtered || ew_place_may_be_shared((uintptr_t)pc))
+    if (ew_place_may_be_shared((uintptr_t)pc))
         return false;
     while (at < end) {
         struct ew_cell *cell = ew_cell_at(at);
@@ -380,8 +390,6 @@ void ew_shadow_use(uintptr_t address, uintptr_t pc) {
         ew_shadow_access(&(struct ew_access){address, 1, pc, EW_OP_LOAD, true});
 }
 
-bool ew_shadow_filtered;
-
 void ew_shadow_look(unsigned op, const void *address, size_t size, const void *pc) {
     struct ew_access access = {(uintptr_t)address, size, (uintptr_t)pc, (uint8_t)op, false};
     bool decides = ew_is_contested(&access);
@@ -389,7 +397,7 @@ void ew_shadow_look(unsigned op, const void *address, size_t size, const void *p
         ew_point_at(EW_WHY_PLACE, op, address, size);
         ew_pair(address, pc, op != EW_OP_LOAD);
     }
-    if (UNLIKELY(ew_shadow_filtered))
+    if (UNLIKELY(ew_places_filtered))
         ew_detect_access(op, address, size, pc);
     else
         ew_shadow_access(&access);

@@ -66,16 +66,6 @@ bool ew_shadow_passes(unsigned op, const void *address, size_t size, const void 
 
 // A plain one that a hook could not pass.
 void ew_shadow_look(unsigned op, const void *address, size_t size, const void *pc);
-EW_DATA bool ew_shadow_filtered; // some accesses are not to be looked at: annotations say which
-
-// The same for the common ones.
-#define EW_SHADOW_COMMON(size)                                                                     \
-    void ew_shadow_read##size(uintptr_t address, uintptr_t pc);                                    \
-    void ew_shadow_write##size(uintptr_t address, uintptr_t pc);
-EW_SHADOW_COMMON(1)
-EW_SHADOW_COMMON(2)
-EW_SHADOW_COMMON(4)
-EW_SHADOW_COMMON(8)
 
 // Fresh memory: nobody has touched it yet, but for the running thread if `mine`.
 void ew_shadow_fresh(uintptr_t address, size_t size, bool mine);

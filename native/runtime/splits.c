@@ -9,12 +9,25 @@
 struct ew_split *ew_splits;      // reserved; touched as cells are split
 static uint32_t used = 1, spare; // of those given back, the first write holds the next
 
+// Their pages are asked for many at a time: each by itself costs more than to fill it. Kernels
+// before 5.14 do not know of it, and give them one by one.
+#define MANY 2048
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static uint32_t create_fresh(void) {
+    if (used == EW_SPLITS_MAX)
+        ew_cannot("the program's memory is shared in too many different ways");
+    if (used % MANY == 0)
+        raw3(SYS_madvise, (long)&ew_splits[used], MANY * sizeof *ew_splits, MADV_POPULATE_WRITE);
+    return used++;
+}
+
 static uint32_t create(void) {
     uint32_t number = spare;
-    if (!number && used == EW_SPLITS_MAX)
-        ew_cannot("the program's memory is shared in too many different ways");
     if (!number)
-        return used++;
+        return create_fresh();
     spare = ew_splits[number].bytes[0].write;
     __builtin_prefetch(&ew_splits[spare], 1);
     return number;

@@ -3,6 +3,7 @@
 #include "clocks.h"
 #include "objects.h"
 #include "pairs.h"
+#include "places.h"
 #include "races.h"
 #include "schedulers/policy.h"
 #include "shadow.h"
@@ -144,7 +145,7 @@ void ew_tell_freed(const struct ew_block_of *block) {
     struct ew_access access = {address, block->usable, (uintptr_t)block->pc, EW_OP_FREE, false};
     bool ends_objects = ew_objects_end(address, block->usable);
     hear(EW_OP_FREE, block->address, block->usable);
-    if (ew_detecting && LIKELY(!ew_shadow_filtered)) {
+    if (ew_detecting && LIKELY(!ew_places_filtered)) {
         ew_shadow_free(&access);
     } else if (ew_detecting) {
         ew_detect_access(EW_OP_FREE, block->address, block->usable, block->pc);

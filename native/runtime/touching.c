@@ -137,7 +137,8 @@ enum { RETURN = 7 }; // behind the registers that `enter` has saved
 __attribute__((used)) void *ew_touching_enter(const long *arguments, uint32_t number) {
     struct entry *entry = &entries[number];
     bool decided = ew_touches();
-    if (UNLIKELY(ew_watched))
+    if (UNLIKELY(ew_watched) &&
+        !ew_listed_pass(entry->lister, arguments, (const void *)arguments[RETURN]))
         ew_touch_listed(decided, entry->lister, arguments, (const void *)arguments[RETURN]);
     return ew_real_of(&entry->real);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program says about its own order: __tsan_acquire, __tsan_release and the older Annotate*.
 #include "tsan_annotations.h"
-#include "shadow.h"
+#include "places.h"
 
 // --- order
 
@@ -30,14 +30,14 @@ EW_EXPORT void __tsan_release(void *address) {
 
 void ew_ignore_begin(void) {
     struct ew_ignored *ignored = &ew_self->life.ignored;
-    ew_shadow_filtered = true;
+    ew_places_filter();
     ignored->reads++;
     ignored->writes++;
     ignored->sync++;
 }
 
 static void begin(uint16_t *count) {
-    ew_shadow_filtered = true;
+    ew_places_filter();
     ++*count;
 }
 
@@ -53,7 +53,7 @@ void ew_ignore_end(void) {
 }
 
 EW_EXPORT void __tsan_ignore_thread_begin(void) {
-    ew_shadow_filtered = true;
+    ew_places_filter();
     ew_self->life.ignored.reads++;
     ew_self->life.ignored.writes++;
 }
@@ -76,7 +76,7 @@ static void expect_races(const volatile void *address, size_t size) {
         ew_report("AnnotateBenignRace", "more than 4096 ranges: races on the others are told");
         return;
     }
-    ew_shadow_filtered = true;
+    ew_places_filter();
     ranges[range_count++] = (struct range){(uintptr_t)address, (uintptr_t)address + size};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compiler's calls before each plain access, and at each function's entry and exit.
 #include "pairs.h"
-#include "past.h"
+#include "usual.h"
 
 int64_t ew_accesses_held;
 // Frames of what runs before the runtime does: resolvers.
@@ -44,48 +44,38 @@ static EW_COLD void decide(unsigned op, const void *address, size_t size, const 
         ew_contest(&access, false);
 }
 
-// What the running thread has touched since its last release needs no look. While nobody looks for
-// races, all cells and the running thread's entry are zero. What begins in the middle of a cell is
-// looked at: it would find the one's reads where it expects writes.
-static inline bool is_done(uintptr_t address, size_t size, bool writes) {
-    const struct ew_cell *cell = ew_cell_at(address & (size < 4 ? ~3ul : ~0ul));
-    uint32_t mine = ew_current;
+static inline __attribute__((always_inline)) bool is_done(uintptr_t address, size_t size,
+                                                          bool writes) {
     if (size == 16)
-        return is_done(address, 8, writes) && is_done(address + 8, 8, writes);
-    if (size >= 4 && UNLIKELY(address & 3))
-        return false;
+        return ew_two_are_done(address, writes) && ew_two_are_done(address + 8, writes);
     if (size == 8)
-        return (cell[0].write == mine && cell[1].write == mine) ||
-               (!writes && cell[0].read == mine && cell[1].read == mine);
-    if (size == 4)
-        return cell->write == mine || (!writes && cell->read == mine);
-    uint32_t relevant = ~EW_BYTES | ((1u << size) - 1) << (address & 3);
-    return (address & 3) + size <= 4 &&
-           (!((cell->write ^ mine) & relevant) || (!writes && !((cell->read ^ mine) & relevant)));
+        return ew_two_are_done(address, writes);
+    return size == 4 ? ew_cell_is_done(address, writes)
+                     : ew_small_is_done(address, (uint32_t)size, writes);
 }
 
-#define LOOK(size)                                                                                 \
-    case size:                                                                                     \
-        (op == LOAD ? ew_shadow_read##size : ew_shadow_write##size)((uintptr_t)address,            \
-                                                                    (uintptr_t)pc);                \
-        break
-static inline void look(unsigned op, const void *address, size_t size, const void *pc) {
-    switch (size) {
-        LOOK(1);
-        LOOK(2);
-        LOOK(4);
-        LOOK(8);
-    default:
-        ew_shadow_look(op, address, size, pc);
+static inline __attribute__((always_inline)) void look(unsigned op, uintptr_t address, size_t size,
+                                                       uintptr_t pc) {
+    if (size == 16)
+        ew_shadow_look(op, (const void *)address, size, (const void *)pc);
+    else if (size == 8)
+        ew_usual_two(op, address, pc);
+    else if (size == 4)
+        ew_usual_cell(op, address, pc);
+    else
+        ew_usual_small(op, address, (uint32_t)size, pc);
+}
+
+static inline __attribute__((always_inline)) void access(unsigned op, void *p, size_t size,
+                                                         const void *pc, bool ahead) {
+    uintptr_t address = (uintptr_t)p;
+    if (UNLIKELY(!ew_access_passes())) {
+        decide(op, p, size, pc);
+    } else if (UNLIKELY(!is_done(address, size, op == STORE))) {
+        if (ahead)
+            ew_look_ahead(address);
+        look(op, address, size, (uintptr_t)pc);
     }
-}
-#undef LOOK
-
-static inline void access(unsigned op, const void *address, size_t size, const void *pc) {
-    if (UNLIKELY(!ew_access_passes()))
-        decide(op, address, size, pc);
-    else if (UNLIKELY(!is_done((uintptr_t)address, size, op == STORE)))
-        look(op, address, size, pc);
 }
 
 void ew_access(unsigned op, const void *address, size_t size, const void *pc) {
@@ -95,12 +85,25 @@ void ew_access(unsigned op, const void *address, size_t size, const void *pc) {
         ew_shadow_look(op, address, size, pc);
 }
 
+// Where the compiler's own are called, the next is looked for ahead.
 #define HOOKS(size)                                                                                \
     EW_EXPORT void __tsan_read##size(void *p) {                                                    \
-        access(LOAD, p, size, PC);                                                                 \
+        access(LOAD, p, size, PC, (size) == 8);                                                    \
     }                                                                                              \
     EW_EXPORT void __tsan_write##size(void *p) {                                                   \
-        access(STORE, p, size, PC);                                                                \
+        access(STORE, p, size, PC, false);                                                         \
+    }                                                                                              \
+    EW_EXPORT void __tsan_read##size##_pc(void *p, void *pc) {                                     \
+        access(LOAD, p, size, pc, false);                                                          \
+    }                                                                                              \
+    EW_EXPORT void __tsan_write##size##_pc(void *p, void *pc) {                                    \
+        access(STORE, p, size, pc, false);                                                         \
+    }                                                                                              \
+    EW_EXPORT void __tsan_volatile_read##size(void *p) {                                           \
+        __tsan_read##size##_pc(p, PC);                                                             \
+    }                                                                                              \
+    EW_EXPORT void __tsan_volatile_write##size(void *p) {                                          \
+        __tsan_write##size##_pc(p, PC);                                                            \
     }                                                                                              \
     EW_EXPORT void __tsan_unaligned_read##size(void *p) {                                          \
         ew_access(LOAD, p, size, PC);                                                              \
@@ -108,23 +111,11 @@ void ew_access(unsigned op, const void *address, size_t size, const void *pc) {
     EW_EXPORT void __tsan_unaligned_write##size(void *p) {                                         \
         ew_access(STORE, p, size, PC);                                                             \
     }                                                                                              \
-    EW_EXPORT void __tsan_volatile_read##size(void *p) {                                           \
-        access(LOAD, p, size, PC);                                                                 \
-    }                                                                                              \
-    EW_EXPORT void __tsan_volatile_write##size(void *p) {                                          \
-        access(STORE, p, size, PC);                                                                \
-    }                                                                                              \
     EW_EXPORT void __tsan_unaligned_volatile_read##size(void *p) {                                 \
         ew_access(LOAD, p, size, PC);                                                              \
     }                                                                                              \
     EW_EXPORT void __tsan_unaligned_volatile_write##size(void *p) {                                \
         ew_access(STORE, p, size, PC);                                                             \
-    }                                                                                              \
-    EW_EXPORT void __tsan_read##size##_pc(void *p, void *pc) {                                     \
-        access(LOAD, p, size, pc);                                                                 \
-    }                                                                                              \
-    EW_EXPORT void __tsan_write##size##_pc(void *p, void *pc) {                                    \
-        access(STORE, p, size, pc);                                                                \
     }
 HOOKS(1)
 HOOKS(2)
@@ -133,13 +124,13 @@ HOOKS(8)
 HOOKS(16)
 
 EW_EXPORT void __tsan_vptr_read(void **vptr) {
-    access(LOAD, vptr, sizeof *vptr, PC);
+    __tsan_read8_pc(vptr, PC);
 }
 
 // A destructor stores the same pointer again for each base class: no store that anyone could see.
 EW_EXPORT void __tsan_vptr_update(void **vptr, void *value) {
     if (*vptr != value)
-        access(STORE, vptr, sizeof *vptr, PC);
+        __tsan_write8_pc(vptr, PC);
 }
 
 EW_EXPORT void __tsan_init(void) {}

@@ -58,7 +58,7 @@ _Noreturn void ew_cannot(const char *what) {
 
 // Nobody races at a place that is known to be shared here: every access is looked at once.
 uint64_t ew_places_bits[64];
-bool ew_places_any;
+bool ew_places_any, ew_places_filtered;
 bool ew_is_contested(const struct ew_access *access) {
     (void)access;
     return false;

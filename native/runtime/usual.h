@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain accesses of the usual sizes to cells with a usual past: what a hook does itself. What is
+// not usual goes to shadow_usual.c, and from there to shadow.c.
+//
+// Each has two parts: whether the running thread has touched the same since its last release, for
+// which one look will do, and else whether it knows all of the past. While nobody looks for races,
+// all cells and the running thread's entry are zero, and the first part is true.
+#ifndef EITHERWAY_USUAL_H
+#define EITHERWAY_USUAL_H
+
+#include "passing.h"
+#include "places.h"
+
+#include <string.h>
+
+#define EW_USUAL static inline __attribute__((always_inline))
+
+// Called last: so hooks need no frame.
+void ew_usual_bytes(unsigned op, uintptr_t address, size_t size, uintptr_t pc);
+void ew_usual_cells(unsigned op, uintptr_t address, size_t size, uintptr_t pc);
+
+// --- one or two bytes: small fields side by side mostly have different pasts
+
+EW_USUAL void ew_put_bytes(struct ew_cell *cell, uint32_t byte, uint32_t size, bool writes) {
+    struct ew_cell *of_byte = &ew_split_of(cell)[byte];
+    for (uint32_t i = 0; i < size; i++)
+        *(writes ? &of_byte[i].write : &of_byte[i].read) = ew_byte(byte + i);
+    ew_split_know(cell);
+}
+
+// A write of the last may make one cell of them again, which is not done here.
+EW_USUAL bool ew_split_bytes_pass(struct ew_cell *cell, uint32_t byte, uint32_t size, bool writes,
+                                  uintptr_t pc) {
+    if (ew_split_is_mine(cell)) {
+        if (ew_split_is_done(cell, byte, writes) &&
+            (size == 1 || ew_split_is_done(cell, byte + 1, writes)))
+            return true;
+        if (writes && byte + size == 4)
+            return false;
+    }
+    if (!ew_split_is_known(cell) || ew_place_may_be_shared(pc))
+        return false;
+    ew_put_bytes(cell, byte, size, writes);
+    return true;
+}
+
+EW_USUAL void ew_usual_small(unsigned op, uintptr_t address, uint32_t size, uintptr_t pc) {
+    struct ew_cell *cell = ew_cell_at(address & ~3ul);
+    uint32_t byte = address & 3, bytes = ((1u << size) - 1) << byte;
+    bool writes = op == EW_OP_STORE;
+    if (size > 1 && UNLIKELY(byte + size > 4))
+        ew_usual_bytes(op, address, size, pc);
+    else if (ew_is_split(cell->write)
+                 ? !ew_split_bytes_pass(cell, byte, size, writes, pc)
+                 : ew_place_may_be_shared(pc) || !ew_part_passes(cell, bytes, writes))
+        ew_usual_bytes(op, address, size, pc);
+}
+
+// What begins in the middle of a cell and does not end there is not done.
+EW_USUAL bool ew_small_is_done(uintptr_t address, uint32_t size, bool writes) {
+    const struct ew_cell *cell = ew_cell_at(address & ~3ul);
+    uint32_t relevant = ~EW_BYTES | ((1u << size) - 1) << (address & 3);
+    return (address & 3) + size <= 4 && (!((cell->write ^ ew_current) & relevant) ||
+                                         (!writes && !((cell->read ^ ew_current) & relevant)));
+}
+
+// --- a whole cell
+
+EW_USUAL bool ew_cell_is_done(uintptr_t address, bool writes) {
+    const struct ew_cell *cell = ew_cell_at(address);
+    return (address & 3) == 0 &&
+           (cell->write == ew_current || (!writes && cell->read == ew_current));
+}
+
+EW_USUAL void ew_usual_cell(unsigned op, uintptr_t address, uintptr_t pc) {
+    if (UNLIKELY(address & 3 || ew_place_may_be_shared(pc)) ||
+        !ew_whole_passes(ew_cell_at(address), op == EW_OP_STORE))
+        ew_usual_cells(op, address, 4, pc);
+}
+
+// --- two of them: mostly they have the same past, and the same readers
+
+EW_USUAL bool ew_two_are_done(uintptr_t address, bool writes) {
+    const struct ew_cell *cell = ew_cell_at(address);
+    return (address & 3) == 0 &&
+           ((cell[0].write == ew_current && cell[1].write == ew_current) ||
+            (!writes && cell[0].read == ew_current && cell[1].read == ew_current));
+}
+
+EW_USUAL bool ew_two_pass(struct ew_cell *cell, bool writes) {
+    if (!writes && ew_has_readers(cell->read))
+        return ew_whole_passes(&cell[0], false) && ew_whole_passes(&cell[1], false);
+    if (memcmp(&cell[0], &cell[1], sizeof *cell) != 0 || !ew_past_is_plain(cell))
+        return false;
+    *(writes ? &cell[0].write : &cell[0].read) = ew_current;
+    *(writes ? &cell[1].write : &cell[1].read) = ew_current;
+    return true;
+}
+
+EW_USUAL void ew_usual_two(unsigned op, uintptr_t address, uintptr_t pc) {
+    if (UNLIKELY(address & 7 || ew_place_may_be_shared(pc)) ||
+        !ew_two_pass(ew_cell_at(address), op == EW_OP_STORE))
+        ew_usual_cells(op, address, 8, pc);
+}
+
+// What is read here is often where the program reads next: the cells of that are fetched while this
+// goes on. It has not read it yet, and there may be nothing to read: see peek.c. In one place only,
+// lest the labels be there twice.
+EW_USUAL void ew_look_ahead(uintptr_t address) {
+    uintptr_t there = 0;
+    __asm__ volatile(".globl ew_glance_at, ew_glance_after\n"
+                     ".hidden ew_glance_at, ew_glance_after\n"
+                     "ew_glance_at: mov (%1), %0\n"
+                     "ew_glance_after:"
+                     : "+r"(there)
+                     : "r"(address));
+    there = there >> 32 ? there : address; // most often a number: it has no cells to look for
+    __builtin_prefetch(ew_cell_at(there), 1);
+}
+
+#endif
