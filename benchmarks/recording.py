@@ -3,10 +3,13 @@
 
 All run in turn; the processor's time is that of the tree and of whoever looks at it. Figures are
 medians of the rounds. What a call costs has two parts: what the tree takes more than bare, and
-what the recorder takes itself, from its start to its end. The bars: of what strace costs above
-bare, half on forks and 0.8 elsewhere by ptrace; 500 ns a recorded call by BPF, of both parts.
+what the recorder takes itself. What every recording costs once, whatever is recorded, is told
+apart: it is what recording `true` takes more than `true`. Bare and BPF differ by little, so they
+run in more rounds than the others. The bars: of what strace costs above bare, half on forks and
+0.8 elsewhere by ptrace; 500 ns a recorded call by BPF, of both parts.
 """
 
+import os
 import shutil
 import statistics
 from collections.abc import Callable, Iterator, Mapping
@@ -29,26 +32,38 @@ from eitherway.worlds.processes.watching import RECORDER, Watching
 BARS = {f"{FORKS} forks": 0.5}
 BAR = 0.8  # elsewhere
 BAR_OF_BPF = 500  # ns for each call
+PAIRS = 4  # of bare and BPF, for each round of all
+NOTHING = 20  # recordings of `true`
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
     """What comes before a command, with a folder for what is written; descriptors it needs."""
 
-    words: Callable[[Path], list[str]]
+    words: Callable[[Path, int], list[str]]  # the folder, and a descriptor of it
     passed: tuple[int, ...] = ()
+
+    def spent(self, job: Job, folder: Path) -> Spent:
+        """Run it once."""
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            words = self.words(folder, descriptor)
+            return spent(job, before=words, passed=(*self.passed, descriptor))
+        finally:
+            os.close(descriptor)
 
 
 def _recorder(program: str, *options: str, passed: tuple[int, ...] = ()) -> Variant:
-    """It takes a descriptor of the folder: a shell opens it."""
-    script = f'exec 9<"$0"; exec {native(program)} --into 9 {" ".join(options)} -- "$@"'
-    return Variant(lambda folder: ["/bin/sh", "-c", script, str(folder)], passed)
+    def words(_: Path, descriptor: int) -> list[str]:
+        return [str(native(program)), "--into", str(descriptor), *options, "--"]
+
+    return Variant(words, passed)
 
 
 PTRACE = _recorder(TRACER)
 OTHERS = {
-    "bare": Variant(lambda _: []),
-    "strace": Variant(lambda folder: ["strace", "-f", "-o", str(folder / "strace")]),
+    "bare": Variant(lambda *_: []),
+    "strace": Variant(lambda folder, _: ["strace", "-f", "-o", str(folder / "strace")]),
 }
 
 
@@ -84,7 +99,7 @@ def _empty(folder: Path) -> Iterator[Path]:
 def measured(job: Job, place: Path, variant: Variant) -> Measured:
     """Once under one variant."""
     with _empty(place / "written") as folder:
-        took = spent(job, before=variant.words(folder), passed=variant.passed)
+        took = variant.spent(job, folder)
         if not (folder / "MANIFEST").exists():
             return Measured(took)
         size = sum(file.stat().st_size for file in folder.iterdir())
@@ -101,7 +116,21 @@ def compared(name: str, rounds: int, variants: Mapping[str, Variant]) -> Rounds:
             progress(f"{name}, round {number + 1} of {rounds}")
             for title, variant in variants.items():
                 found[title].append(measured(job, place, variant))
+        for _ in range(rounds * (PAIRS - 1)):
+            for title in ("bare", "bpf"):
+                found[title].append(measured(job, place, variants[title]))
     return found
+
+
+def once(variants: Mapping[str, Variant]) -> dict[str, float]:
+    """Seconds of the processor that each takes more than bare to record what does nothing."""
+    with workplace() as place:
+        job = Job(("/bin/true",), place / "work", lambda out: not out)
+        found: Rounds = {title: [] for title in variants}
+        for _ in range(NOTHING):
+            for title, variant in variants.items():
+                found[title].append(measured(job, place, variant))
+    return {title: above(found, title) for title in variants}
 
 
 def _median(runs: list[Measured], what: Callable[[Measured], float]) -> float:
@@ -126,15 +155,16 @@ def share(rounds: Rounds, variant: str) -> float:
     return above(rounds, variant) / above(rounds, "strace")
 
 
-def per_call(rounds: Rounds, variant: str) -> float:
-    """Nanoseconds for each recorded call."""
-    return above(rounds, variant) / _median(rounds[variant], lambda run: run.calls) * 1e9
+def per_call(rounds: Rounds, variant: str, start: float = 0.0) -> float:
+    """Nanoseconds for each recorded call, without the seconds that are taken once."""
+    calls = _median(rounds[variant], lambda run: run.calls)
+    return (above(rounds, variant) - start) / calls * 1e9
 
 
-def in_recorder(rounds: Rounds, variant: str) -> float:
+def in_recorder(rounds: Rounds, variant: str, start: float = 0.0) -> float:
     """Of these, what the recorder takes itself."""
     own = _median(rounds[variant], lambda run: run.spent.own)
-    return own / _median(rounds[variant], lambda run: run.calls) * 1e9
+    return (own - start) / _median(rounds[variant], lambda run: run.calls) * 1e9
 
 
 def _times(rounds: Rounds, variant: str) -> list[str]:
@@ -154,18 +184,18 @@ def held(text: str, misses: bool) -> str:
     return f"**{text}**" if misses else text
 
 
-def costs(name: str, rounds: Rounds) -> list[str]:
+def costs(name: str, rounds: Rounds, start: Mapping[str, float]) -> list[str]:
     """A row: what each recorder of ours costs above bare; what is over its bar is bold."""
     cells = [name]
     for variant in list(rounds)[len(OTHERS) :]:
-        found, cost = share(rounds, variant), per_call(rounds, variant)
+        found, cost = share(rounds, variant), per_call(rounds, variant, start[variant])
         over = found > BARS.get(name, BAR) if variant == "ptrace" else cost > BAR_OF_BPF
         calls = _median(rounds[variant], lambda run: run.calls)
         size = _median(rounds[variant], lambda run: run.size) / calls
         cells += [f"{calls:,.0f}", f"{size:.0f}"]
         cells += [held(f"{found:.2f}", over and variant == "ptrace")]
         cells += [held(f"{cost:,.0f}", over and variant != "ptrace")]
-        cells += [f"{in_recorder(rounds, variant):,.0f}"]
+        cells += [f"{in_recorder(rounds, variant, start[variant]):,.0f}"]
     return cells
 
 
@@ -188,6 +218,7 @@ def main() -> None:
     watch = Watch()
     with Watching() as watching:
         variants = {**OTHERS, **ours(watching)}
+        start = once(variants)
         found = {name: compared(name, options.rounds, variants) for name in names}
     head = ["workload", "bare: cpu s", "wall s"]
     head += [cell for name in list(variants)[1:] for cell in (f"{name}: cpu", "wall")]
@@ -204,8 +235,11 @@ def main() -> None:
             "in the recorder",
         )
     ]
-    second = table(head, [costs(name, rounds) for name, rounds in found.items()])
-    told = f"{watch.told()} {_noise(list(found.values()))}"
+    second = table(head, [costs(name, rounds, start) for name, rounds in found.items()])
+    each = " and ".join(
+        f"{start[name] * 1e3:.1f} by {name}" for name in list(variants)[len(OTHERS) :]
+    )
+    told = f"{watch.told()} {_noise(list(found.values()))} Once for each recording, ms: {each}."
     published(f"{told}\n\n{first}\n\n{second}", "recording", options.write)
 
 

@@ -182,6 +182,15 @@ def test_what_a_recorder_takes_itself_is_told_apart() -> None:
     took = running.Spent(3.0, 3.0, 1024, own=0.5)
     found: recording.Rounds = {"bpf": [recording.Measured(took, 100)]}
     assert recording.in_recorder(found, "bpf") == pytest.approx(5e6)
+    assert recording.in_recorder(found, "bpf", start=0.2) == pytest.approx(3e6)
+
+
+def test_what_a_recording_costs_once_is_no_part_of_its_calls() -> None:
+    found: recording.Rounds = {
+        "bare": [recording.Measured(seconds(1.0))],
+        "bpf": [recording.Measured(seconds(3.0), 100)],
+    }
+    assert recording.per_call(found, "bpf", start=0.5) == pytest.approx(1.5e7)
 
 
 def test_a_tree_is_recorded_and_counted(tmp_path: Path) -> None:

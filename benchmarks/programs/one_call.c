@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,15 +34,20 @@ static int open_and_close(void) {
     return close(open("/usr/bin/env", O_RDONLY)) < 0;
 }
 
+static int one_process(void) {
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    return waitpid(child, &status, 0) != child;
+}
+
 static const struct {
     const char *name;
     int (*make)(void); // 0: it worked
     int calls;
-} sorts[] = {{"getuid", none, 1},
-             {"lseek", one_lseek, 1},
-             {"write", one_write, 1},
-             {"stat", one_stat, 1},
-             {"open-close", open_and_close, 2}};
+} sorts[] = {{"getuid", none, 1},   {"lseek", one_lseek, 1},           {"write", one_write, 1},
+             {"stat", one_stat, 1}, {"open-close", open_and_close, 2}, {"process", one_process, 3}};
 
 static double now(void) {
     struct timespec time;

@@ -65,7 +65,7 @@ struct seen_ring {
 };
 
 /* Who waits for records sleeps meanwhile, and is woken when so many bytes were written. */
-enum { SEEN_BELL = SEEN_RING / 4 };
+enum { SEEN_BELL = SEEN_RING / 32 };
 
 struct seen_head {
     unsigned int size;  /* of what comes behind it */
