@@ -129,6 +129,17 @@ def test_what_is_not_there_yet_says_so(work: Path) -> None:
         assert "Traceback" not in refused.stderr
 
 
+def test_what_a_recording_shows_and_cannot_be_tried_is_not_said_to_be_missing(work: Path) -> None:
+    """One process that waits twice: who ends first has another order, its two waits have not."""
+    script = "trap : USR1; (exit 0) & sh -c 'exit 0'; wait"
+    assert eitherway(work, "record", "--", "sh", "-c", script).returncode == 0
+    assert "wakeup-waits race" in eitherway(work, "races").stdout
+    (name,) = os.listdir(work / ".eitherway" / "recordings")
+    told = eitherway(work, "judge", f".eitherway/recordings/{name}").stdout
+    assert "is not judged: its calls have one order only" in told
+    assert "does not show it" not in told
+
+
 def test_a_kept_finding_is_judged_and_explained_again(work: Path) -> None:
     first = eitherway(work, "check", "--seconds", "600", "--", "sh", "-c", LOST_UPDATE)
     assert first.returncode == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from eitherway.detect import detect_all
 from eitherway.errors import BadInput
 from eitherway.find.tree_judge import TreeJudge
-from eitherway.find.tree_races import Candidate, candidates_of
+from eitherway.find.tree_races import Candidate, candidates_of, not_tried
 from eitherway.find.tree_rules import Rules
 from eitherway.model.finding import Finding
 from eitherway.recording.read import Recording
@@ -42,10 +42,12 @@ class TreeJudging:
         with Recording.open(Path(finding.evidence)) as recording, ExitStack() as stack:
             launch, log = launch_of(recording), Log.read(recording)
             trace = traced(log, launch.directory)
-            groups = candidates_of(trace, detect_all(trace.trace), finding.evidence).groups
+            races = detect_all(trace.trace)
+            groups = candidates_of(trace, races, finding.evidence).groups
             instances = next((each for each in groups if each[0].finding.id == finding.id), ())
             if not instances:
-                raise BadInput(f"{recording.path} does not show it", fix="eitherway check")
+                why = not_tried(trace, races, finding.id) or f"{recording.path} does not show it"
+                raise BadInput(why, fix="eitherway check")
             boxes = [stack.enter_context(apart(launch)) for _ in range(self.jobs)]
             judge = TreeJudge(
                 launch,

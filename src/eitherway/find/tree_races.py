@@ -7,7 +7,7 @@ files of one directory) are a cluster; the first of every cluster comes before t
 
 import posixpath
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -31,6 +31,7 @@ from eitherway.worlds.processes.known import Known
 from eitherway.worlds.processes.traced import Traced
 
 _THREES = (Kind.TOCTOU, Kind.ATOMICITY)
+_ONE_ORDER = "its calls have one order only, or what one waits for is no call"
 _LIGHT = ("the size and times", "the attributes", "the number of links")
 
 
@@ -81,6 +82,17 @@ def candidates_of(traced: Traced, races: Iterable[Race], evidence: str) -> Candi
     groups = list(_grouped(traced, chosen, evidence))
     clusters = _clustered(groups)
     return Candidates(tuple(_in_turn(clusters)), len(clusters), untried, dict(left_out))
+
+
+def not_tried(traced: Traced, races: Sequence[Race], wanted: str) -> str:
+    """Why a race that the run shows is no candidate; nothing when it does not show it."""
+    known = Known(traced)
+    found = findings_of(traced.trace, races, source=Source(OURS), describe=traced.describe)
+    for race, finding in zip(races, found, strict=True):
+        if finding.id == wanted:
+            reason = known.reason(race.operations)
+            return f"it is of {reason}, and left out" if reason else _ONE_ORDER
+    return ""
 
 
 def _rank(race: Race) -> tuple[bool, int]:
