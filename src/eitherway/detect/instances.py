@@ -25,11 +25,12 @@ def instances(order: Order, race: Race, limit: int) -> list[Pair]:
     one, other = race.operations[:2]
     accesses = shared_accesses(order.trace)
     sides = _alike(accesses, one), _alike(accesses, other)
+    rows = np.flatnonzero(sides[0]), np.flatnonzero(sides[1])
     witness = min(one, other), max(one, other)
     near: list[Pair] = []
     far: list[Pair] = []
     for row in _spread(np.flatnonzero(sides[0] | sides[1]), limit * _LOOKS).tolist():
-        partners = _racing_after(order, accesses, row, sides[1] if sides[0][row] else sides[0])
+        partners = _racing_after(order, accesses, row, rows[1] if sides[0][row] else rows[0])
         pairs = [(int(accesses.operation[row]), partner) for partner in partners.tolist()]
         near += pairs[:1]
         far += [pairs[1 + number] for number in _spread(np.arange(len(pairs[1:])), limit)]
@@ -57,17 +58,17 @@ def _alike(accesses: Accesses, operation: int) -> Mask:
     return alike
 
 
-def _racing_after(order: Order, accesses: Accesses, row: int, among: Mask) -> Column:
+def _racing_after(order: Order, accesses: Accesses, row: int, among: Column) -> Column:
     """Those of the other side that come later and nothing orders with this one."""
-    ranges, wanted = accesses.ranges[accesses.range], accesses.ranges[accesses.range[row]]
+    among = among[accesses.operation[among] > accesses.operation[row]]
+    among = among[accesses.actor[among] != accesses.actor[row]]
+    ranges, wanted = accesses.ranges[accesses.range[among]], accesses.ranges[accesses.range[row]]
     overlap = (
         (ranges["object"] == wanted["object"])
         & (ranges["lo"] < wanted["hi"])
         & (wanted["lo"] < ranges["hi"])
     )
-    later = accesses.operation > accesses.operation[row]
-    others = accesses.actor != accesses.actor[row]
-    theirs = accesses.operation[among & overlap & later & others]
+    theirs = accesses.operation[among[overlap]]
     racing: Column = theirs[order.concurrent(theirs, np.full(len(theirs), accesses.operation[row]))]
     return racing
 

@@ -52,6 +52,16 @@ _NOWHERE = Where(0, 1)
 _WRONG_FREES = (FoundKind.USE_AFTER_FREE, FoundKind.DOUBLE_FREE, FoundKind.INVALID_FREE)
 
 
+class _All:
+    """Of ids."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+_ALL = _All()
+
+
 @dataclass(frozen=True)
 class Traced:
     """A run done again with a tracer around it."""
@@ -65,14 +75,14 @@ class Traced:
         """With names, which take longer than the run: only for those who ask."""
         return trace_of(self.events)
 
-    def findings(self, races: Sequence[Race]) -> Iterator[Finding]:
+    def findings(self, races: Sequence[Race], *, history: bool = True) -> Iterator[Finding]:
         """These races, with all that the run says of what they are about."""
         yield from findings_of(
             self.trace,
             races,
             source=Source("eitherway"),
             describe=Descriptions(self.events),
-            known=self.known,
+            known=self.known if history else _ALL,
         )
 
     def at_end(self, address: int, size: int) -> Described:

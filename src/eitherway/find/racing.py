@@ -39,7 +39,7 @@ class Racing:
         self._traced = traced
         self._order = Order.of(traced.trace)
         self._of: defaultdict[str, list[Told]] = defaultdict(list)
-        for race, finding in zip(races, traced.findings(races), strict=True):
+        for race, finding in zip(races, traced.findings(races, history=False), strict=True):
             if len(race.operations) == 2:
                 self._of[finding.id].append((race, finding.operations))
         self.operations = {operation for race in races for operation in race.operations}
