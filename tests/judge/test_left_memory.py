@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from tests.judge.bench import bench
 
+from eitherway.find.states import BY_STORES
 from eitherway.model.finding import Finding
 from eitherway.model.words import Class
+from eitherway.sandbox.processes import descendants
 
 pytestmark = pytest.mark.usefixtures("fixed")
 
@@ -69,3 +71,21 @@ def test_what_nobody_saw_being_stored_is_told(unseen: str, mode: str, tmp_path: 
 def test_what_is_no_difference_is_not_told(unseen: str, mode: str, tmp_path: Path) -> None:
     """Garbage in blocks, what is the same again, and what differs in each run."""
     assert told(judged(unseen, mode, tmp_path)) == {()}
+
+
+def test_where_memory_is_not_known_that_is_said(
+    unseen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the kernel refuses the copy: what was seen being stored is all that there is."""
+    monkeypatch.setattr("eitherway.find.states.compared", lambda *_: None)
+    findings = judged(unseen, "assembly", tmp_path)
+    assert told(findings) == {(BY_STORES,)}
+
+
+def test_nothing_is_left_of_the_copies(unseen: str, tmp_path: Path) -> None:
+    """Each is ended and waited for by the branch that it is a copy of."""
+    with bench([unseen, "list"]) as made:
+        ran = made.explorer.run(seed=1, detect=True)
+        for finding in made.races_in(ran).values():
+            made.judge.judged(finding, ran, lambda _: tmp_path)
+        assert list(descendants(made.explorer.process)) == [made.explorer.process]
