@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.cli.calling import eitherway
+from tests.corpus.expect import PROGRAMS
 
 SOURCE = """
 #include <assert.h>
@@ -110,6 +111,17 @@ def test_check_explains_what_fails(checked: Path, tmp_path: Path) -> None:
     assert finding["class"] == "spec-violated"
     assert len(finding["orders"]) == 2
     assert "schedules" in finding["consequence"]
+
+
+def test_check_explains_lost_wake_ups_that_happened(tmp_path: Path) -> None:
+    source = PROGRAMS / "cond_flag_unlocked.c"
+    assert eitherway(tmp_path, "cc", "-g", str(source), "-o", "app").returncode == 0
+    words = ("check", "--schedules", "60", "--seconds", "600", "--json", "told.json")
+    assert eitherway(tmp_path, *words, "--", "./app").returncode == 1
+    findings = json.loads((tmp_path / "told.json").read_text())["findings"]
+    (lost,) = [finding for finding in findings if finding["kind"] == "lost-wakeup"]
+    assert lost["class"] == "spec-violated"
+    assert len(lost["orders"]) == 2
 
 
 def test_what_is_not_there_is_refused(checked: Path, tmp_path: Path) -> None:

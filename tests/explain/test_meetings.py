@@ -68,10 +68,24 @@ def test_locks_meet_where_they_are_taken() -> None:
 
 def test_two_readers_of_a_lock_do_not() -> None:
     story = Story()
-    story.takes("one", "lock", flags=OpFlag.SHARED)
+    first = story.takes("one", "lock", flags=OpFlag.SHARED)
     reader = story.takes("other", "lock", flags=OpFlag.SHARED)
     writer = story.takes("third", "lock")
-    assert list(meetings(story.trace())) == [(reader, writer)]
+    assert list(meetings(story.trace())) == [(reader, writer), (first, writer)]
+
+
+def test_who_writes_meets_all_that_have_read_since_the_last_write() -> None:
+    story = Story()
+    story.reads("fourth", "x")
+    made = story.writes("one", "x", at="f:1")
+    story.reads("other", "x", at="g:1")
+    early = story.reads("other", "x", at="g:2")
+    late = story.reads("third", "x", at="h:1")
+    write = story.writes("one", "x", at="f:2")
+    found = list(meetings(story.trace()))
+    assert found[:2] == [(late, write), (early, write)]
+    assert (made, late) in found
+    assert (made, early) in found
 
 
 def test_those_who_wait_for_the_same_meet_each_other_and_who_wakes() -> None:

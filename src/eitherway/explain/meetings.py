@@ -67,7 +67,7 @@ def _side(trace: Trace, operation: int) -> tuple[int, ...]:
 
 
 def _all(trace: Trace) -> Iterator[tuple[int, int]]:
-    """Each operation with the last one before it that it meets, from the end of the run."""
+    """Each operation with the last ones before it that it meets, from the end of the run."""
     order = _by_object(trace)
     rows = trace.operations[order]
     ranges = trace.ranges[rows["range"]]
@@ -79,9 +79,23 @@ def _all(trace: Trace) -> Iterator[tuple[int, int]]:
 
 
 def _partners(rows: Table, met: Table) -> list[int]:
-    """The last; and where that is a wake-up, the last that waited: both want what there is."""
+    """The last, and as those that only look do not meet each other, the last of each actor's.
+
+    Where the last is a wake-up, the last that waited, too: both want what there is.
+    """
     waited = met[rows["kind"][met] == int(OpKind.WAIT)]
-    return list(dict.fromkeys([*met[-1:].tolist(), *waited[-1:].tolist()]))
+    looks = _lookers(rows, met)[::-1]
+    _, lasts = np.unique(rows["actor"][looks], return_index=True)
+    each = looks[np.sort(lasts)]
+    return list(dict.fromkeys([*met[-1:].tolist(), *each.tolist(), *waited[-1:].tolist()]))
+
+
+def _lookers(rows: Table, met: Table) -> Table:
+    """Behind the last that changes something."""
+    shares = (rows["flags"][met] & int(OpFlag.SHARED)) != 0
+    changes = np.flatnonzero((rows["kind"][met] != int(OpKind.LOAD)) & ~shares)
+    behind: Table = met[changes[-1] + 1 :] if len(changes) else met
+    return behind
 
 
 def _by_object(trace: Trace) -> Table:

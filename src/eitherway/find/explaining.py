@@ -43,7 +43,13 @@ def explaining(
         yield Explainer(explorer, fixed=fixed, places=Known(launch, store).places, tell=tell)
 
 
-_FAILURES = (Kind.FAILURE, Kind.HANG, Kind.DEADLOCK, Kind.MEMORY_ERROR)
+_FAILURES = (
+    Kind.FAILURE,
+    Kind.HANG,
+    Kind.DEADLOCK,
+    Kind.LOST_WAKEUP,
+    Kind.MEMORY_ERROR,
+)
 
 
 def is_open(finding: Finding) -> bool:
