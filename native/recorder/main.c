@@ -87,7 +87,7 @@ static void log_life(const struct seen *seen, enum event kind, uint32_t other, u
 static void log_program(const struct seen *seen) {
     if (!began)
         began = when;
-    uint32_t words = command_line_number(seen->text + SEEN_PATH, seen->length[1] % SEEN_PATH);
+    uint32_t words = command_line_number(seen->text, seen->length[0] % SEEN_PATH);
     log_life(seen, RUNS, object_of_seen(&seen->file), 0, words);
 }
 
@@ -99,11 +99,11 @@ static void log_made(const struct seen *seen) {
     log_life(seen, MADE, (uint32_t)seen->result, 0, 0);
 }
 
-static void log_end(const struct seen *seen) {
+static void log_end(const struct seen *seen, uint64_t how) {
     uint32_t thread = seen->thread % NUMBERS;
     living -= is_there[thread];
     is_there[thread] = 0;
-    log_life(seen, ENDED, 0, (uint64_t)seen->result, 0);
+    log_life(seen, ENDED, 0, how, 0);
 }
 
 static uint64_t value_of(const struct thread *thread, const struct seen *seen) {
@@ -141,23 +141,32 @@ static void log_one_call(const struct seen *seen) {
         thread.call.position = seen->position;
         thread.call.flags |= seen->open_flags & O_APPEND ? CALL_APPENDS : 0;
     }
-    if (seen->kind == SEEN_UNFINISHED)
+    if (seen->kind != SEEN_CALL)
         thread.call.flags |= CALL_NEVER_RETURNED;
     entries_take(&thread, seen);
     thread.call.value = value_of(&thread, seen);
     log_call(&thread);
 }
 
+// Its last call, then its end.
+static void log_leaving(const struct seen *seen) {
+    log_one_call(seen);
+    when++;
+    log_end(seen, seen->open_flags);
+}
+
 static void take(const struct seen *seen, uint64_t written) {
     when = written;
     if (seen->kind == SEEN_CALL || seen->kind == SEEN_UNFINISHED)
         log_one_call(seen);
+    else if (seen->kind == SEEN_LEFT)
+        log_leaving(seen);
     else if (seen->kind == SEEN_RUNS)
         log_program(seen);
     else if (seen->kind == SEEN_MADE)
         log_made(seen);
     else if (seen->kind == SEEN_ENDED)
-        log_end(seen);
+        log_end(seen, (uint64_t)seen->result);
     else if (seen->kind == SEEN_SIGNALLED)
         log_life(seen, SIGNALLED, seen->number, (uint64_t)seen->result, 0);
 }

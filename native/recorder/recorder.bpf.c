@@ -10,6 +10,7 @@
 // over before.
 #include "seen.h"
 
+typedef _Bool bool;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
@@ -26,8 +27,10 @@ enum {
     CONNECT = 42,
     BIND = 49,
     SOCKETPAIR = 53,
+    EXIT = 60,
     FCNTL = 72,
     CHDIR = 80,
+    EXIT_GROUP = 231,
     WAITID = 247,
     NEWFSTATAT = 262,
     OPENAT2 = 437
@@ -84,6 +87,7 @@ struct signal_struct {
     struct pid *pids[4];
 } KERNEL;
 struct task_struct {
+    void *stack;
     struct mm_struct *mm;
     int exit_code;
     struct pid *thread_pid;
@@ -213,15 +217,16 @@ INLINE void inode_of_descriptor(struct task_struct *task, u32 descriptor, struct
 INLINE u32 number_of(struct pid *pid) {
     u32 number = 0;
     if (pid)
-        read_kernel(&number, sizeof number, &pid->numbers[pid->level & 31].nr);
+        FIELD(number, KNOWN_AS(struct upid, &pid->numbers[pid->level & 31]), nr);
     return number;
 }
 
-// Said once for all calls of a thread: where it is made, and when it runs a program, by which it
-// becomes the first of its process.
+// Said once for all that is told of a thread: where it is made, and when it runs a program, by
+// which it becomes the first of its process.
 INLINE void name(struct task_struct *task, struct seen *seen) {
-    seen->thread = number_of(task->thread_pid);
-    seen->process = number_of(task->signal->pids[1]);
+    struct pid *own = task->thread_pid, *first = task->signal->pids[1];
+    seen->thread = number_of(own);
+    seen->process = own == first ? seen->thread : number_of(first);
 }
 
 INLINE void count(u32 what, u64 change) {
@@ -232,12 +237,17 @@ INLINE void count(u32 what, u64 change) {
 
 // ---- places
 
-// As a number, which a pointer that the kernel knows is not.
+// As a number, which a pointer that the kernel knows is not. They lie as far from where a stack
+// begins for one thread as for any other: that is asked once.
 INLINE u64 registers_of(struct task_struct *task) {
-    void *registers = task_registers(task);
-    u64 number = 0;
-    read_kernel(&number, sizeof number, &registers);
-    return number;
+    static u64 distance;
+    u64 stack = (u64)task->stack, number = 0;
+    if (!distance) {
+        void *registers = task_registers(task);
+        read_kernel(&number, sizeof number, &registers);
+        distance = number - stack;
+    }
+    return stack + distance;
 }
 
 // One of two that it may have.
@@ -308,6 +318,7 @@ INLINE void leave(struct seen_place *place) {
 // The ring is ours: the kernel's own takes a lock, and waits until what is written has reached
 // memory that lies in no cache.
 
+enum { LIFE = __builtin_offsetof(struct seen, arguments) };
 enum { FRONT = __builtin_offsetof(struct seen, second) };
 enum { SIZE_BEFORE_TEXT = __builtin_offsetof(struct seen, text) };
 enum { WORD = sizeof(u64) };
@@ -347,7 +358,8 @@ INLINE void copy_words(char *to, const void *from, u32 size) {
         ((u64 *)to)[i] = ((const u64 *)from)[i];
 }
 
-INLINE void tell(struct seen *seen, u32 texts) {
+// With its texts, from there on.
+INLINE void tell(struct seen *seen, const char *from, u32 texts) {
     struct seen_ring *to = the_ring();
     u64 at;
     texts = texts < 2 * SEEN_PATH ? texts : 2 * SEEN_PATH;
@@ -358,18 +370,19 @@ INLINE void tell(struct seen *seen, u32 texts) {
     copy_words(place + WORD, seen, SIZE_BEFORE_TEXT);
 #pragma clang loop unroll(disable)
     for (u32 i = 0; i < 2 * SEEN_PATH / WORD && i * WORD < texts; i++)
-        ((u64 *)(place + WORD + SIZE_BEFORE_TEXT))[i] = ((u64 *)seen->text)[i];
+        ((u64 *)(place + WORD + SIZE_BEFORE_TEXT))[i] = ((const u64 *)from)[i];
     commit(place, size, at);
 }
 
-INLINE void tell_short(struct seen *seen) {
+// Only what is before `size`: FRONT of a call, LIFE of a life.
+INLINE void tell_short(struct seen *seen, u32 size) {
     struct seen_ring *to = the_ring();
     u64 at;
-    char *place = to ? taken(to, FRONT, &at) : 0;
+    char *place = to ? taken(to, size, &at) : 0;
     if (!place)
         return;
-    copy_words(place + WORD, seen, FRONT);
-    commit(place, FRONT, at);
+    copy_words(place + WORD, seen, size);
+    commit(place, size, at);
 }
 
 // ---- calls
@@ -488,9 +501,9 @@ SECTION("raw_tp/sys_enter") int begins(u64 *context) {
 
 INLINE void finish(struct seen *seen, const struct seen_shape *shape) {
     if (shape->is_short)
-        tell_short(seen);
+        tell_short(seen, FRONT);
     else
-        tell(seen, seen->length[0] + seen->length[1]);
+        tell(seen, seen->text, seen->length[0] + seen->length[1]);
     seen->kind = 0;
 }
 
@@ -555,15 +568,18 @@ SECTION("raw_tp/sys_exit") int ends(u64 *context) {
 
 // ---- lives
 
+// The first process has no name before it runs its program.
 INLINE void event(struct task_struct *task, struct seen *seen, u32 kind) {
     seen->kind = kind;
-    name(task, seen);
+    if (!seen->thread)
+        name(task, seen);
 }
 
 SECTION("tp_btf/sched_process_fork") int made(u64 *context) {
     struct task_struct *parent = (struct task_struct *)context[0];
     struct task_struct *child = (struct task_struct *)context[1];
-    if (!place_of(registers_of(parent)))
+    struct seen_place *maker = place_of(registers_of(parent));
+    if (!maker)
         return 0;
     struct seen_place *place = new_place(child);
     if (!place) {
@@ -571,11 +587,15 @@ SECTION("tp_btf/sched_process_fork") int made(u64 *context) {
         return 0;
     }
     struct seen *seen = &place->seen;
-    event(parent, seen, SEEN_MADE);
-    seen->result = number_of(child->thread_pid);
-    seen->process = number_of(child->signal->pids[1]);
-    tell_short(seen);
-    seen->thread = seen->result; // from here on it is its own
+    if (!maker->seen.thread)
+        name(parent, &maker->seen);
+    name(child, seen);
+    u32 number = seen->thread;
+    seen->kind = SEEN_MADE;
+    seen->result = number;
+    seen->thread = maker->seen.thread;
+    tell_short(seen, LIFE);
+    seen->thread = number; // from here on it is its own
     seen->kind = 0;
     return 0;
 }
@@ -603,12 +623,10 @@ SECTION("tp_btf/sched_process_exec") int runs(u64 *context) {
     u32 length = seen->length[0];
     seen->kind = SEEN_RUNS;
     seen->file = program;
-    seen->length[0] = SEEN_PATH;
-    seen->length[1] = words;
+    seen->length[0] = words;
     name(task, seen);
-    tell(seen, SEEN_PATH + words);
+    tell(seen, seen->text + SEEN_PATH, words);
     seen->length[0] = length;
-    seen->length[1] = 0;
     seen->file = before;
     seen->kind = call;
     return 0;
@@ -622,14 +640,22 @@ SECTION("tp_btf/sched_process_exit") int ended(u64 *context) {
     struct seen *seen = &place->seen;
     u32 number = seen->number;
     struct seen_shape *shape = map_lookup(&shapes, &number);
-    if (seen->kind == SEEN_CALL && shape) { // it will not return
-        seen->kind = SEEN_UNFINISHED;
+    bool in_call = seen->kind == SEEN_CALL && shape; // that will not return
+    if (in_call && (number == EXIT || number == EXIT_GROUP)) {
+        seen->kind = SEEN_LEFT;
         seen->result = 0;
-        finish(seen, shape);
+        seen->open_flags = task->exit_code;
+        tell_short(seen, FRONT);
+    } else {
+        if (in_call) {
+            seen->kind = SEEN_UNFINISHED;
+            seen->result = 0;
+            finish(seen, shape);
+        }
+        event(task, seen, SEEN_ENDED);
+        seen->result = task->exit_code;
+        tell_short(seen, LIFE);
     }
-    event(task, seen, SEEN_ENDED);
-    seen->result = task->exit_code;
-    tell_short(seen);
     seen->kind = 0;
     leave(place);
     return 0;
@@ -647,7 +673,7 @@ SECTION("tp_btf/signal_deliver") int signalled(u64 *context) {
     seen->number = context[0];
     read_kernel(&sender, sizeof sender, (const char *)info + SENDER);
     seen->result = sender;
-    tell_short(seen);
+    tell_short(seen, LIFE);
     seen->kind = 0;
     return 0;
 }

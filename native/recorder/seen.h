@@ -7,7 +7,16 @@ enum { SEEN_RING = 16 << 20 }; /* bytes, a power of two */
 enum { SEEN_PAGE = 4096 };
 enum { SEEN_PLACES = 1 << 11 };
 enum { SEEN_PATH = 512, SEEN_ARGUMENTS = 6, SEEN_CALLS = 512, SEEN_NO_ARGUMENT = 255 };
-enum seen_kind { SEEN_CALL = 1, SEEN_UNFINISHED, SEEN_MADE, SEEN_RUNS, SEEN_ENDED, SEEN_SIGNALLED };
+/* SEEN_LEFT: ended, by a call that was for that. */
+enum seen_kind {
+    SEEN_CALL = 1,
+    SEEN_UNFINISHED,
+    SEEN_LEFT,
+    SEEN_MADE,
+    SEEN_RUNS,
+    SEEN_ENDED,
+    SEEN_SIGNALLED
+};
 
 /* Counts: of records that were lost, of threads that have no place, then of calls that are only
  * counted, by number. */
@@ -29,14 +38,15 @@ struct seen_inode {
     unsigned int mode;
 };
 
-/* What most calls have comes first: a record ends behind `file`, or with its texts. */
+/* What most have comes first: a record of a life ends behind `result`, one of a call behind `file`
+ * or with its texts. */
 struct seen {
     unsigned short kind, number;  /* of the call; of a signal */
     unsigned int thread, process; /* numbers in the namespace of the thread */
-    unsigned int open_flags;      /* of the file */
+    unsigned int open_flags;      /* of the file; of SEEN_LEFT, how it ended */
     unsigned long long entered;   /* how far the ring was written: what is before was over */
+    long long result;             /* of a thread that was made, its number */
     unsigned long long arguments[SEEN_ARGUMENTS];
-    long long result; /* of a thread that was made, its number */
     unsigned long long position;
     unsigned int pair[2];
     struct seen_inode file;

@@ -20,10 +20,11 @@ from tests.processes.harness import (
 from eitherway.errors import Unavailable
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.calls import Call
-from eitherway.worlds.processes.log import Log
+from eitherway.worlds.processes.log import EventKind, Log
 from eitherway.worlds.processes.meaning import micros
 from eitherway.worlds.processes.run import Ran, run
 from eitherway.worlds.processes.traced import traced
+from eitherway.worlds.processes.tree import events_of
 from eitherway.worlds.processes.watching import PROGRAMS as FILES
 from eitherway.worlds.processes.watching import Watching
 
@@ -125,6 +126,36 @@ def test_every_call_is_seen_from_the_kernel(box: Sandbox, work: Path, watching: 
     assert {call.name for call in calls(stopped.log)} - {
         call.name for call in calls(seen.log)
     } == set()
+
+
+def test_lives_go_by_the_numbers_that_threads_have(
+    box: Sandbox, work: Path, watching: Watching
+) -> None:
+    """Each is kept with its thread, which has another when it runs a program for its process."""
+    program = compiled(PROGRAMS / "thread_runs.c", work / "thread_runs")
+    script = "(exit 3); sh -c 'kill -9 $$'; exit 5"
+    with folder(os.geteuid()) as into:
+        into.chmod(0o700)
+        started = launch(work, str(program), script)
+        log = run(started, box, into, seed=None, watching=watching).log
+    told = [event for event in events_of(log) if event.kind != EventKind.SIGNALLED]
+    first = told[0].thread
+    while told[0].kind != EventKind.RUNS or log.text(told[0].text).split("\0")[0] != "sh":
+        told.pop(0)
+    left, killed = (event.other for event in told if event.kind == EventKind.MADE)
+    assert [(event.kind, event.thread, event.process) for event in told] == [
+        (EventKind.RUNS, first, first),
+        (EventKind.MADE, first, left),
+        (EventKind.ENDED, left, left),
+        (EventKind.MADE, first, killed),
+        (EventKind.RUNS, killed, killed),
+        (EventKind.ENDED, killed, killed),
+        (EventKind.ENDED, first, first),
+    ]
+    ends = {event.thread: event for event in told if event.kind == EventKind.ENDED}
+    assert [ends[thread].value for thread in (left, killed, first)] == [3 << 8, 9, 5 << 8]
+    for call in calls(log):
+        assert call.thread not in ends or call.when < ends[call.thread].when
 
 
 def test_a_path_too_long_to_be_taken_is_counted_and_leads_nowhere(
