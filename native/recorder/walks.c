@@ -25,8 +25,13 @@ static struct numbering walk_keys;
 static struct walked **walks;
 static size_t walks_room;
 
+// Whole words: what was written in halves and is read as a whole must be waited for.
+struct walk_head {
+    uint64_t call, starts, lengths; // number and flags; two halves, one for each path
+};
+
 struct walk_key {
-    uint32_t number, flags, starts[2], lengths[2];
+    struct walk_head head;
     char text[2 * SEEN_PATH];
 };
 
@@ -58,39 +63,77 @@ uint32_t path_count(uint32_t number) {
     return sorts[number].paths;
 }
 
-// Small, and forgets: who was here and is not known any more is taken for new.
-static bool was_here(uint32_t hash) {
-    static uint32_t last[1 << 14];
-    uint32_t *at = &last[hash % (sizeof last / sizeof *last)];
-    bool was = *at == hash;
-    *at = hash;
-    return was;
+static uint64_t start_of(const struct seen *seen, int path, size_t at) {
+    if (!seen->length[path] || seen->text[at] == '/')
+        return 0;
+    return object_of_seen(&seen->directory[path]);
+}
+
+static struct walk_head head_of(const struct seen *seen) {
+    uint32_t flags = 0, first = seen->length[0];
+    for (unsigned left = sorts[seen->number].flags; left; left &= left - 1)
+        flags = flags * SPREAD + (uint32_t)seen->arguments[__builtin_ctz(left)];
+    return (struct walk_head){seen->number | (uint64_t)flags << 32,
+                              start_of(seen, 0, 0) | start_of(seen, 1, first) << 32,
+                              first | (uint64_t)seen->length[1] << 32};
+}
+
+static uint64_t mixed(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t word_at(const char *text) {
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
+// Behind the text there is more of the record: its last word is read as a whole.
+static uint32_t hash_of_walk(const struct walk_head *head, const char *text, size_t length) {
+    enum { WORD = sizeof(uint64_t) };
+    uint64_t hash = mixed(1, head->call) + mixed(2, head->starts) + mixed(3, head->lengths);
+    for (; length > WORD; text += WORD, length -= WORD)
+        hash = mixed(hash, word_at(text));
+    hash = mixed(hash, word_at(text) << 8 * (WORD - length));
+    return (uint32_t)(mixed(hash, 0) >> 32);
+}
+
+// Of those with this hash, the last: small, and forgets. Who was here and is not known any more is
+// taken for new.
+static struct last {
+    uint32_t hash, number; // 0: it was here once
+} here[1 << 14];
+
+static bool is_walk(uint32_t number, const struct walk_head *head, const char *text,
+                    size_t length) {
+    const char *key = numbering_key(&walk_keys, number);
+    return !memcmp(key, head, sizeof *head) && !memcmp(key + sizeof *head, text, length);
+}
+
+static uint32_t new_number(uint32_t hash, const struct walk_head *head, const char *text,
+                           size_t length) {
+    struct walk_key key; // large: only what is needed is set
+    bool is_new;
+    key.head = *head;
+    memcpy(key.text, text, length);
+    return numbering_of_hash(&walk_keys, hash, &key, sizeof *head + length, &is_new);
 }
 
 uint32_t walk_number(const struct seen *seen) {
-    struct walk_key key; // large: only what is needed is set
-    memset(&key, 0, offsetof(struct walk_key, text));
-    size_t length = 0;
+    size_t length = (size_t)seen->length[0] + seen->length[1];
     if (!seen->length[0] || is_cut(seen->length[0]) || is_cut(seen->length[1]))
         return 0;
-    key.number = seen->number;
-    for (unsigned left = sorts[seen->number].flags; left; left &= left - 1)
-        key.flags = key.flags * SPREAD + (uint32_t)seen->arguments[__builtin_ctz(left)];
-    for (int i = 0; i < 2; i++) {
-        const char *path = seen->text + length;
-        if (!seen->length[i])
-            continue;
-        key.starts[i] = path[0] == '/' ? 0 : object_of_seen(&seen->directory[i]);
-        key.lengths[i] = seen->length[i];
-        length += seen->length[i];
-    }
-    if (length > sizeof key.text)
+    struct walk_head head = head_of(seen);
+    uint32_t hash = hash_of_walk(&head, seen->text, length);
+    struct last *at = &here[hash % (sizeof here / sizeof *here)];
+    if (at->hash != hash) {
+        *at = (struct last){hash, 0};
         return 0;
-    memcpy(key.text, seen->text, length);
-    length += offsetof(struct walk_key, text);
-    uint32_t hash = numbering_hash(&key, length);
-    bool is_new;
-    return was_here(hash) ? numbering_of_hash(&walk_keys, hash, &key, length, &is_new) : 0;
+    }
+    if (!at->number || !is_walk(at->number, &head, seen->text, length))
+        at->number = new_number(hash, &head, seen->text, length);
+    return at->number;
 }
 
 static bool walk_holds(const struct walked *walked, const struct seen *seen) {
