@@ -393,8 +393,25 @@ def would_notice(graph: Graph, u: int, begin: int) -> bool:
         if graph.ops[i].kind in (OpKind.LOAD, OpKind.UPDATE)
     ]
     stored = [i for i in graph.of_actor(graph.ops[u].actor) if graph.ops[i].kind in STORES]
-    return any(
+    under_it = any(
         graph.overlap(r, s) and announced(graph, u, s, mutex) for r in looked for s in stored
+    )
+    return under_it or (bool(mutex) and would_notice_under_another(graph, u, mutex[0], stored))
+
+
+def would_notice_under_another(graph: Graph, u: int, mutex: Taken, stored: list[int]) -> bool:
+    """By a look under a lock that the waiter still had when it took the mutex."""
+    looked = [
+        (other, i)
+        for other in held(graph, mutex.since)
+        for i in graph.of_actor(graph.ops[mutex.since].actor)
+        if other.since < i < mutex.since
+        if graph.ops[i].kind in (OpKind.LOAD, OpKind.UPDATE)
+    ]
+    return exclusive([mutex], held(graph, u)) and any(
+        s < u and graph.overlap(r, s) and exclusive([other], held(graph, s))
+        for other, r in looked
+        for s in stored
     )
 
 

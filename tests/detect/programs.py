@@ -189,10 +189,14 @@ class Maker:
 
     def _cond(self, actor: int) -> None:
         """A waiter or a waker, as it should be or with something in the wrong place."""
-        lock = self.locks[self.choices.below(len(self.locks))]
+        number = self.choices.below(len(self.locks))
+        lock, next_one = self.locks[number], self.locks[(number + 1) % len(self.locks)]
         steps = _PARTS[self.choices.below(len(_PARTS))]
         if all(a != actor for a, _ in lock.holders):
-            self.todo[actor] = [(name, lock) for name in steps.split()]
+            self.todo[actor] = [
+                (name.rstrip("+"), next_one if name.endswith("+") else lock)
+                for name in steps.split()
+            ]
 
     def _step(self, actor: int, name: str, lock: Lock) -> None:
         held = any(a == actor for a, _ in lock.holders)
@@ -213,7 +217,9 @@ class Maker:
             self.builder.edge(self.wakes[-1], wait)
 
 
-_PARTS = (
+_PARTS = (  # with +: the next lock
+    "take+ look take give+ give wait",
+    "take+ store give+ take wake give",
     "take look give wait take give",
     "take store give wake",
     "take store wake give",
@@ -246,4 +252,5 @@ PROCESSES = Recipe(world=World.PROCESSES, actors=4, access=1, edges=3)
 LOCKED = Recipe(access=3, lock=2, places=4, edges=20, ranges=3, locks=2)
 LOCKS = Recipe(actors=4, lock=1, places=2, edges=12)
 WAKES = Recipe(world=World.PROCESSES, wake=1, places=2, edges=5)
+TWO_LOCKS = Recipe(cond=1, places=8, edges=60, ranges=1, locks=2)
 CONDITIONS = Recipe(access=1, lock=1, cond=8, places=2, edges=30, ranges=2, locks=2)

@@ -10,6 +10,7 @@ from tests.detect.programs import (
     LOCKS,
     PROCESSES,
     TWO_ACTORS,
+    TWO_LOCKS,
     WAKES,
     traces,
 )
@@ -74,4 +75,10 @@ def test_lost_wakeup_among_any_wakes(trace: Trace) -> None:
 @settings(max_examples=1500)
 @given(traces(CONDITIONS, 160))
 def test_lost_wakeup_with_conditions(trace: Trace) -> None:
+    agreement.check_lost_wakeup(trace)
+
+
+@settings(max_examples=500)
+@given(traces(TWO_LOCKS, 160))
+def test_lost_wakeup_with_one_lock_handed_on_to_another(trace: Trace) -> None:
     agreement.check_lost_wakeup(trace)

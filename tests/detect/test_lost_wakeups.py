@@ -72,6 +72,47 @@ def test_looking_before_taking_the_mutex_is_too_early() -> None:
     assert races(story) == [Race(Kind.LOST_WAKEUP, (begin, wake, wait), "possible")]
 
 
+def waiter_of_any(story: Story, *, hands_on: bool = True) -> int:
+    """Looks under a lock of the user's; takes the mutex before, or after, it gives that back."""
+    story.takes("waiter", "users")
+    story.reads("waiter", "ready")
+    if hands_on:
+        story.takes("waiter", "m")
+    story.gives("waiter", "users")
+    if not hands_on:
+        story.takes("waiter", "m")
+    return story.gives("waiter", "m")
+
+
+def waker_of_any(story: Story, *, lock: str = "users", mutex: str = "m") -> int:
+    story.takes("waker", lock)
+    story.writes("waker", "ready")
+    story.gives("waker", lock)
+    story.takes("waker", mutex)
+    wake = story.wakes("waker", "condition")
+    story.gives("waker", mutex)
+    return wake
+
+
+def test_a_look_under_a_lock_that_is_handed_on_to_the_mutex_is_enough() -> None:
+    story = Story()
+    waiter_of_any(story)
+    waiter_goes_on(story, waker_of_any(story))
+    assert races(story) == []
+
+
+@pytest.mark.parametrize(
+    ("hands_on", "lock", "mutex"),
+    [(False, "users", "m"), (True, "another", "m"), (True, "users", "another")],
+)
+def test_and_without_any_part_of_that_it_is_not(hands_on: bool, lock: str, mutex: str) -> None:
+    story = Story()
+    begin = waiter_of_any(story, hands_on=hands_on)
+    wake = waker_of_any(story, lock=lock, mutex=mutex)
+    wait = waiter_goes_on(story, wake)
+    assert races(story) == [Race(Kind.LOST_WAKEUP, (begin, wake, wait), "possible")]
+
+
 def test_a_mutex_that_was_given_back_after_looking_is_not_held() -> None:
     story = Story()
     story.takes("waiter", "m")

@@ -20,6 +20,7 @@ from tests.detect.programs import (
     LOCKS,
     PROCESSES,
     TWO_ACTORS,
+    TWO_LOCKS,
     WAKES,
     Recipe,
     seeded,
@@ -154,6 +155,10 @@ def _none_within(self: Any, slot: int, actor: int, wake: int, mutex: Any, theirs
     return bool(theirs) and first < wake
 
 
+def _nothing_handed(self: Any, mutex: Any) -> Any:
+    return ()
+
+
 def _flag_ignored(trace: Any, operations: Any, flag: OpFlag) -> Any:
     return operations
 
@@ -195,6 +200,7 @@ MUTANTS = [
     Mutant("no mutex", predicates.Predicates, "noticed", _never_noticed, LOST, CONDITIONS),
     Mutant("any mutex", predicates.Predicates, "noticed", _always_noticed, LOST, CONDITIONS),
     Mutant("store first only", predicates.Predicates, "_stored", _none_within, LOST, CONDITIONS),
+    Mutant("one lock", predicates.Predicates, "_handed", _nothing_handed, LOST, TWO_LOCKS),
     Mutant("kept is lost", lost_wakeup, "_not_flagged", _flag_ignored, LOST, WAKES),
 ]
 

@@ -10,7 +10,10 @@ before it; if that is a RELEASE, the lock released is the mutex of the wait. The
 noticed if, since it took the mutex, it had looked at something that the waker stored
 
 * before U, with the mutex held at that store or at U, or
-* within one holding of the mutex with U.
+* within one holding of the mutex with U;
+
+or if it had looked at what the waker stored before U, under another lock that the waiter gave back
+only when it had the mutex, and that the waker had at the store, and the waker had the mutex at U.
 
 Nor is anything lost when the waiter, woken by U, looks and waits again: what U told was not for it.
 

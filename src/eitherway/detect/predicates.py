@@ -2,7 +2,8 @@
 """Whether a waiter would have noticed what a WAKE announces, had the WAKE come first.
 
 It would, if it looked, while holding the mutex of its wait, at something the waker had stored, and
-the mutex keeps the two from passing each other. See `lost_wakeup` for the two cases.
+the mutex keeps the two from passing each other; or under a lock that it gave back only when it had
+the mutex. See `lost_wakeup` for the three cases.
 """
 
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ class Predicates:
         self._under: dict[tuple[int, int, int, bool], int] = {}  # the same with a lock held
         self._within = set[tuple[int, int]]()  # (slot, since): stored during that holding
         self._index(
-            {slot for _, _, begin in asked for slot in self._looked(self._mutex(begin), begin)}
+            {slot for _, _, begin in asked for slots in self._all_looks(begin) for slot in slots}
         )
 
     def noticed(self, wake: int, begin: int) -> bool:
@@ -43,16 +44,22 @@ class Predicates:
             return False
         actor = int(self._trace.operations["actor"][wake])
         theirs = [h for h in self._locks.held(wake) if _excludes(h, mutex)]
-        return any(
-            self._stored(slot, actor, wake, mutex, theirs) for slot in self._looked(mutex, begin)
-        )
+        looked = self._looked(mutex.since, begin)
+        if any(self._stored(slot, actor, wake, mutex, theirs) for slot in looked):
+            return True
+        handed = self._handed(mutex) if theirs else ()
+        return any(self._stored_under(s, actor, wake, lock) for lock, mine in handed for s in mine)
 
     def _stored(self, slot: int, actor: int, wake: int, mutex: Held, theirs: list[Held]) -> bool:
         if theirs:
             before = self._first.get((actor, slot), wake) < wake
             return before or any((slot, held.since) in self._within for held in theirs)
-        shared = (False,) if mutex.shared else (False, True)
-        keys = ((actor, slot, mutex.lock, how) for how in shared)
+        return self._stored_under(slot, actor, wake, mutex)
+
+    def _stored_under(self, slot: int, actor: int, wake: int, lock: Held) -> bool:
+        """Before the WAKE, in a section that excludes that of this lock."""
+        shared = (False,) if lock.shared else (False, True)
+        keys = ((actor, slot, lock.lock, how) for how in shared)
         return any(self._under.get(key, wake) < wake for key in keys)
 
     def _mutex(self, begin: int) -> Held | None:
@@ -62,13 +69,22 @@ class Predicates:
         lock = int(self._trace.operations["range"][begin])
         return next((held for held in self._locks.held(begin) if held.lock == lock), None)
 
-    def _looked(self, mutex: Held | None, begin: int) -> set[int]:
-        """Slots of what the actor loaded since it took the mutex."""
-        if mutex is None:
-            return set()
-        rows = self._rows.get(int(self._trace.operations["actor"][begin]), np.zeros(0, np.int64))
+    def _all_looks(self, begin: int) -> Iterator[set[int]]:
+        mutex = self._mutex(begin)
+        if mutex is not None:
+            yield self._looked(mutex.since, begin)
+            yield from (slots for _, slots in self._handed(mutex))
+
+    def _handed(self, mutex: Held) -> Iterator[tuple[Held, set[int]]]:
+        """Locks held when the mutex was taken, with what had been loaded under each."""
+        for lock in self._locks.held(mutex.since):
+            yield lock, self._looked(lock.since, mutex.since)
+
+    def _looked(self, since: int, until: int) -> set[int]:
+        """Slots of what the actor loaded between two of its operations."""
+        rows = self._rows.get(int(self._trace.operations["actor"][until]), np.zeros(0, np.int64))
         operations = self._accesses.operation[rows]
-        i, j = np.searchsorted(operations, [mutex.since, begin]).tolist()
+        i, j = np.searchsorted(operations, [since, until]).tolist()
         loads = rows[i:j][np.isin(self._accesses.kind[rows[i:j]], _LOADS)]
         ranges = np.unique(self._accesses.range[loads]).tolist()
         return {slot for number in ranges for slot in self._slots.looks[number]}
