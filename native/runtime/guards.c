@@ -45,6 +45,8 @@ EW_EXPORT void __cxa_guard_release(uint64_t *handle) {
 }
 
 EW_EXPORT void __cxa_guard_abort(uint64_t *handle) { // its initialiser has thrown
+    struct guard *guard = (struct guard *)handle;
     ew_point(EW_WHY_SYNC);
-    finish((struct guard *)handle, false);
+    tell(EW_OP_STORE, guard, PC, __ATOMIC_RELEASE); // who tries again comes behind
+    finish(guard, false);
 }

@@ -2,7 +2,8 @@
 // pthread_once and call_once: the first caller runs the function, the others wait for its end.
 //
 // When the function does not return (an exception, or its thread is cancelled), it has not been
-// run: the next caller runs it. So this file is compiled with unwind tables and -fexceptions.
+// run: the next caller runs it, behind what was done so far, as C++ has it of exceptions. So this
+// file is compiled with unwind tables and -fexceptions.
 #include "sync.h"
 #include "threads.h"
 
@@ -10,7 +11,7 @@
 
 // In a pthread_once_t; PTHREAD_ONCE_INIT is 0. Higher bits say in which process it is running: one
 // that another thread had begun when the process was forked is not running in the child.
-enum { NOT_YET, RUNNING, DONE, PROCESS = 4 };
+enum { NOT_YET, RUNNING, DONE, LEFT, PROCESS = 4 };
 static int running = RUNNING;
 
 _Static_assert(PTHREAD_ONCE_INIT == NOT_YET, "glibc's initialiser must mean the same");
@@ -23,7 +24,7 @@ struct run {
 };
 
 static void finish(struct run *run) {
-    if (UNLIKELY(ew_watched) && run->becomes == DONE)
+    if (UNLIKELY(ew_watched))
         ew_tell(EW_OP_WAKE, EW_FLAG_CUMULATIVE, run->once, sizeof *run->once, run->pc);
     *run->once = run->becomes;
     ew_wake_all(run->once);
@@ -34,7 +35,7 @@ void ew_once_forked(void) {
 }
 
 static void run_it(pthread_once_t *once, void (*function)(void), const void *pc) {
-    __attribute__((cleanup(finish))) struct run run = {once, NOT_YET, pc};
+    __attribute__((cleanup(finish))) struct run run = {once, LEFT, pc};
     *once = running;
     function();
     run.becomes = DONE;
@@ -44,10 +45,10 @@ static int do_once(pthread_once_t *once, void (*function)(void), const void *pc)
     ew_point(EW_WHY_SYNC);
     while (*once == running)
         ew_wait_wanting(EW_OP_WAIT, 0, once, sizeof *once, pc);
+    if (UNLIKELY(ew_watched) && (*once == DONE || *once == LEFT))
+        ew_tell(EW_OP_WAIT, 0, once, sizeof *once, pc);
     if (*once != DONE)
         run_it(once, function, pc);
-    else if (UNLIKELY(ew_watched))
-        ew_tell(EW_OP_WAIT, 0, once, sizeof *once, pc);
     return 0;
 }
 
