@@ -66,6 +66,12 @@ def of_c(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, int]:
         (32, 24, 4, "account.at[1].y"),
         (32, 29, 1, "account.name[1]"),
         (24, 16, 8, "triple.d[2]"),
+        (32, 28, 3, "account.name"),  # some of its elements, as strcpy stores them
+        (32, 28, 4, "account.name"),
+        (24, 0, 16, "triple.d"),
+        (24, 4, 8, ""),  # halves of two
+        (24, 0, 12, ""),  # one, and half of the next
+        (32, 12, 12, ""),  # one and a half of `at`
         (32, 0, 12, ""),  # two of its parts
         (32, 0, 4, ""),  # half of one
         (41, 0, 8, ""),  # no structure is so large

@@ -5,6 +5,7 @@ An allocation has no type in debug information. A block that is as large as one 
 unit that asked for it, and of no other whose parts fit what was touched, is most often that.
 """
 
+import re
 from functools import lru_cache
 
 from eitherway.symbols.dwarf import dwarfdump
@@ -26,10 +27,26 @@ def field_in_block(module: str, code: int, block: int, offset: int, size: int) -
 
 
 def _exactly(file: File, kind: str, offset: int, size: int) -> str:
-    """The part that is these bytes and no more: with one beside them it would be another."""
+    """The part that is these bytes and no more: with one beside them it would be another.
+
+    Or the array of which they are some elements, as many as a call found to copy or to read.
+    """
     path = path_in(file, kind, offset, size)
     more = {path_in(file, kind, offset, size + 1), path_in(file, kind, offset - 1, size + 1)}
-    return path if path not in more else ""
+    whole = path not in more or _are_elements(file, kind, path, offset, size)
+    return path if whole else ""
+
+
+def _are_elements(file: File, kind: str, path: str, offset: int, size: int) -> bool:
+    """Whole ones of the array at that path: the bytes beside them are in others, or outside."""
+
+    def element(at: int) -> str:
+        found = re.match(re.escape(path) + r"\[\d+\]", path_in(file, kind, at, 1))
+        return found[0] if found else ""
+
+    first, last = element(offset), element(offset + size - 1)
+    begins, ends = element(offset - 1) != first, element(offset + size) != last
+    return bool(first and last and begins and ends)
 
 
 @lru_cache(maxsize=1024)
