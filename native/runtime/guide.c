@@ -182,7 +182,7 @@ const uint32_t *ew_guide_choices(uint32_t *count) {
 static _Noreturn void end(uint32_t how, const char *words) {
     if (ew_guide_leading)
         head->end = how;
-    ew_cannot(words);
+    ew_cannot_follow(words);
 }
 
 void ew_guide_note(const struct ew_guide_decision *decision, const uint32_t *threads) {

@@ -138,6 +138,14 @@ void ew_hung(void) {
     row->kind = EW_FOUND_HANG;
 }
 
+void ew_gave_up(int status) {
+    struct ew_found_row *row = ew_family_row();
+    if (!row)
+        return;
+    row->size = (uint32_t)status;
+    row->kind = EW_FOUND_GIVEN_UP;
+}
+
 void ew_freed_wrongly(const void *block, const void *pc, unsigned kind) {
     const struct ew_access access = {(uintptr_t)block, 1, (uintptr_t)pc, EW_OP_FREE, false};
     tell(&access, kind, 0, 0, EW_OP_STORE);

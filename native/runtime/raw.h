@@ -50,6 +50,8 @@ static inline long ew_result(long value) {
 _Noreturn void ew_bug(const char *what);
 // This machine or program asks for something that is not supported: ends with 69.
 _Noreturn void ew_cannot(const char *what);
+// The same, of a run that is led otherwise than by itself: whoever leads it is told why elsewhere.
+_Noreturn void ew_cannot_follow(const char *what);
 _Noreturn void ew_bad_options(const char *what); // by whoever started the program
 _Noreturn void ew_end(int status);
 // Something is not, or not wholly, under control: says so once for each function, and goes on.

@@ -87,7 +87,7 @@ _Noreturn void ew_schedule_over(void) {
 
 _Noreturn void ew_schedule_diverged(const char *how) {
     ew_schedule_made->diverged_at = ew_steps;
-    ew_cannot(how);
+    ew_cannot_follow(how);
 }
 
 void ew_schedule_expect(uint32_t kind) {

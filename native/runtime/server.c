@@ -373,7 +373,7 @@ const struct ew_options *ew_serve_here(void) {
         ew_bad_options("only a run that is served can stand still");
     const char *why = ew_copies_meet(control, options->tuning.branch.files);
     if (why)
-        ew_cannot(why);
+        ew_cannot_follow(why);
     stands = true;
     // It may have been quicker than who forked it.
     while (__atomic_load_n(&shared->told, __ATOMIC_ACQUIRE) != (uint32_t)raw1(SYS_getpid, 0))

@@ -14,6 +14,7 @@
 #include "pairs.h"
 #include "pids.h"
 #include "places.h"
+#include "races.h"
 #include "runtime.h"
 #include "schedule.h"
 #include "server.h"
@@ -48,11 +49,21 @@ static _Noreturn void leave(const char *who, const char *what, int status) {
     ew_end(status);
 }
 
+static _Noreturn void give_up(const char *who, const char *what, int status) {
+    if (ew_detecting)
+        ew_gave_up(status);
+    leave(who, what, status);
+}
+
 _Noreturn void ew_bug(const char *what) {
-    leave("eitherway: a bug in EitherWay: ", what, 70);
+    give_up("eitherway: a bug in EitherWay: ", what, 70);
 }
 
 _Noreturn void ew_cannot(const char *what) {
+    give_up("eitherway: ", what, 69);
+}
+
+_Noreturn void ew_cannot_follow(const char *what) {
     leave("eitherway: ", what, 69);
 }
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from eitherway.closing import Closing
-from eitherway.find import unconfirmed
+from eitherway.find import given_up, unconfirmed
 from eitherway.find.candidates import Candidate, Candidates, seen_again
 from eitherway.find.clock import Clock, OutOfTime
 from eitherway.find.confirm import Opinion, Tracer
@@ -213,18 +213,20 @@ class Search(Closing):
             self._note("a run had more races than there is room for; the first ones are told")
         if found.forgotten:
             self._note("long runs forgot their past on the way: a race across that is missed")
-        known = _known_ends(found.rows)
+        rows = found.rows[found.rows["kind"] != FoundKind.GIVEN_UP]
+        known = _known_ends(rows)
         felled = part.rows["seed"][part.rows["stopped"] == Stopped.WITH_SERVER]
-        in_felled = np.isin(found.rows["seed"], felled)
+        in_felled = np.isin(rows["seed"], felled)
         if in_felled.any():
-            self._felled.append((batch, found.rows[in_felled]))
-        fresh = [
-            ending for row in part.rows if (ending := self._count(batch, row, known)) is not None
-        ]
+            self._felled.append((batch, rows[in_felled]))
+        no_run = given_up.seeds_of(found.given_up)
+        counted = [row for row in part.rows if int(row["seed"]) not in no_run]
+        fresh = [e for row in counted if (e := self._count(batch, row, known)) is not None]
+        self._see_given_up(batch, part)
         cut_off = part.rows["seed"][part.rows["stopped"] == Stopped.WITH_ALL]
-        whole = part.rows["seed"][~np.isin(part.rows["seed"], [*cut_off, *felled])]
+        whole = part.rows["seed"][~np.isin(part.rows["seed"], [*cut_off, *felled, *no_run])]
         with self._clock.confirming():
-            for way, candidates in self._new(batch, found.rows[~in_felled]).items():
+            for way, candidates in self._new(batch, rows[~in_felled]).items():
                 self._doubtful[way] = candidates
                 if way.seed not in cut_off:
                     self._confirm_way(way, candidates, part.ran)
@@ -238,6 +240,13 @@ class Search(Closing):
         if self.progress.schedules >= self._order_next and not self._clock.is_late:
             self._look_at_order()
         self._space.learn(self.progress.places)
+
+    def _see_given_up(self, batch: Batch, part: Surveyed) -> None:
+        for row in part.found.given_up[:1]:
+            ran = part.ran or self._again(batch.way(int(row["seed"])))
+            if not self.progress.schedules:
+                given_up.refuse(row, ran)
+            self._note(given_up.words_of(row, ran))
 
     def _count(self, batch: Batch, row: np.void, known: dict[int, How]) -> Ending | None:
         """Note a run; its ending, if it is the first of its sort."""

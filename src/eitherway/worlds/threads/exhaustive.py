@@ -116,7 +116,7 @@ class Search:
             yield f"some came to the limit of {self._limit:,} decisions"
         if ran.shown.tired:
             yield "some accesses came too often to decide at each"
-        if ran.course.ended is not Ended.ITSELF:
+        if ran.course.ended is not Ended.ITSELF or len(ran.found.given_up):
             yield "some had to be stopped"
         if len(ran.members) > 1:
             yield "the program has several processes, and only the first one's were searched"

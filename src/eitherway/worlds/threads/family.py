@@ -260,6 +260,7 @@ class FoundKind(IntEnum):
     INVALID_FREE = 5
     LOCK_MISUSE = 6
     HANG = 7
+    GIVEN_UP = 8  # by the runtime, which cannot go on; `size` is the exit code
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +275,12 @@ class Found:
     def races(self) -> bool:
         """Whether accesses raced."""
         return bool(np.any(self.rows["kind"] == FoundKind.RACE))
+
+    @property
+    def given_up(self) -> Table:
+        """Rows of processes that the runtime ended because it cannot go on with them."""
+        given_up: Table = self.rows[self.rows["kind"] == FoundKind.GIVEN_UP]
+        return given_up
 
 
 NOTHING_FOUND = Found(np.zeros(0, dtype=FOUND))
