@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // getaddrinfo and getnameinfo: libc asks the network with the carrier, so a copy of the process
 // asks instead, and other threads run until it has the answer. That comes from outside.
+#include "heap.h"
 #include "input.h"
 #include "polling.h"
 #include "stream.h"
@@ -141,25 +142,26 @@ static void ask_addresses(struct answer *answer, void *argument) {
     }
 }
 
-// As libc makes them, whose freeaddrinfo takes them: the address behind, the name apart.
-static struct addrinfo *make(const char *data, const struct entry *entry) {
-    struct addrinfo *info = malloc(sizeof *info + entry->info.ai_addrlen);
+// As libc makes them, whose freeaddrinfo takes them: the address behind, the name apart. They are
+// blocks of the program's heap, which is told of them as it is when they are given back.
+static struct addrinfo *make(const char *data, const struct entry *entry, const void *pc) {
+    struct addrinfo *info = ew_allocate(sizeof *info + entry->info.ai_addrlen, pc);
     if (!info)
         return NULL;
     *info = entry->info;
     info->ai_addr = memcpy(info + 1, data, info->ai_addrlen);
-    if (entry->name_size)
-        info->ai_canonname = strdup(data + info->ai_addrlen);
+    if (entry->name_size && (info->ai_canonname = ew_allocate(entry->name_size, pc)))
+        memcpy(info->ai_canonname, data + info->ai_addrlen, entry->name_size);
     return info;
 }
 
-static struct addrinfo *list_of(const struct answer *answer) {
+static struct addrinfo *list_of(const struct answer *answer, const void *pc) {
     struct addrinfo *first = NULL, **end = &first;
     for (size_t at = 0; at + sizeof(struct entry) <= answer->size; end = &(*end)->ai_next) {
         struct entry entry;
         memcpy(&entry, answer->data + at, sizeof entry);
         at += sizeof entry;
-        if (!(*end = make(answer->data + at, &entry)))
+        if (!(*end = make(answer->data + at, &entry, pc)))
             break;
         at += entry.info.ai_addrlen + entry.name_size;
     }
@@ -182,7 +184,7 @@ EW_EXPORT int getaddrinfo(const char *restrict node, const char *restrict servic
         return libc_addresses(node, service, hints, list);
     ew_testcancel();
     struct answer *answer = answered(ask_addresses, &of);
-    if (answer->result == 0 && !(*list = list_of(answer)))
+    if (answer->result == 0 && !(*list = list_of(answer, PC)))
         answer->result = EAI_MEMORY;
     return finish(answer);
 }
