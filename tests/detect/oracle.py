@@ -393,6 +393,8 @@ def would_notice(graph: Graph, u: int, begin: int) -> bool:
         if graph.ops[i].kind in (OpKind.LOAD, OpKind.UPDATE)
     ]
     stored = [i for i in graph.of_actor(graph.ops[u].actor) if graph.ops[i].kind in STORES]
+    if mutex and exclusive(mutex, held(graph, u)) and graph.before(mutex[0].since, u):
+        return True  # the waker's section is behind the waiter's
     under_it = any(
         graph.overlap(r, s) and announced(graph, u, s, mutex) for r in looked for s in stored
     )

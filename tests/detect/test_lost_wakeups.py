@@ -72,6 +72,28 @@ def test_looking_before_taking_the_mutex_is_too_early() -> None:
     assert races(story) == [Race(Kind.LOST_WAKEUP, (begin, wake, wait), "possible")]
 
 
+@pytest.mark.parametrize("steps", ["twg", "tw"])
+def test_a_waker_that_was_told_within_the_mutex_comes_later(steps: str) -> None:
+    story = Story()
+    story.takes("waiter", "m")
+    told = story.wakes("waiter", "semaphore", flags=OpFlag.CUMULATIVE)
+    story.gives("waiter", "m")
+    story.waits("waker", "semaphore", told)
+    waiter_goes_on(story, waker(story, steps))
+    assert races(story) == []
+
+
+def test_but_not_without_the_mutex_at_the_wake() -> None:
+    story = Story()
+    story.takes("waiter", "m")
+    told = story.wakes("waiter", "semaphore", flags=OpFlag.CUMULATIVE)
+    begin = story.gives("waiter", "m")
+    story.waits("waker", "semaphore", told)
+    wake = waker(story, "tgw")
+    wait = waiter_goes_on(story, wake)
+    assert races(story) == [Race(Kind.LOST_WAKEUP, (begin, wake, wait), "possible")]
+
+
 def waiter_of_any(story: Story, *, hands_on: bool = True) -> int:
     """Looks under a lock of the user's; takes the mutex before, or after, it gives that back."""
     story.takes("waiter", "users")

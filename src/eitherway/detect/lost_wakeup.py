@@ -15,6 +15,9 @@ noticed if, since it took the mutex, it had looked at something that the waker s
 or if it had looked at what the waker stored before U, under another lock that the waiter gave back
 only when it had the mutex, and that the waker had at the store, and the waker had the mutex at U.
 
+Nor can U come too early when it happens behind the waiter's taking of the mutex, in a section of
+it: that section can only be behind the waiter's, which ends with the begin of W.
+
 Nor is anything lost when the waiter, woken by U, looks and waits again: what U told was not for it.
 
 Told once per pair of places; the operations are the begin of the WAIT if possible, U and W. WAKEs
@@ -28,7 +31,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from eitherway.detect.predicates import Predicates
+from eitherway.detect.predicates import Asked, Predicates
 from eitherway.detect.wakes import NOBODY, Column, Wakes, clocks_of, previous, wakes_of
 from eitherway.model.order import Order
 from eitherway.model.race import Race
@@ -108,11 +111,24 @@ def _possible(order: Order, wakes: Wakes, told: set[tuple[int, int]]) -> Iterato
     pairs, begin = _unordered_pairs(order, wakes)
     asked = list(zip(*pairs.T.tolist(), begin.tolist(), strict=True))
     predicates = Predicates(trace, asked) if asked else None
-    for wake, wait, start in asked:
-        if predicates is None or predicates.noticed(wake, start) or _waits_again(trace, wait):
+    late = _behind_its_mutex(order, predicates, asked) if predicates else ()
+    for (wake, wait, start), is_late in zip(asked, late, strict=True):
+        if predicates is None or is_late or predicates.noticed(wake, start):
+            continue
+        if _waits_again(trace, wait):
             continue
         if _new(trace, wake, wait, told):
             yield Race(Kind.LOST_WAKEUP, tuple(_known(start, wake, wait)), "possible")
+
+
+def _behind_its_mutex(order: Order, predicates: Predicates, asked: Asked) -> list[bool]:
+    """Of each, whether the WAKE is in a section of the mutex that can only come later."""
+    taken = np.array([predicates.taken(wake, start) for wake, _, start in asked], dtype=np.int64)
+    wakes = np.array([wake for wake, _, _ in asked], dtype=np.int64)
+    late = (taken != NOBODY) & (taken < wakes)
+    late[late] = order.before(taken[late], wakes[late])
+    behind: list[bool] = late.tolist()
+    return behind
 
 
 def _unordered_pairs(order: Order, wakes: Wakes) -> tuple[Column, Column]:

@@ -13,6 +13,7 @@ import numpy as np
 from eitherway.detect.accesses import Accesses, shared_accesses
 from eitherway.detect.locks import Held, Locks
 from eitherway.detect.overlap import overlaps
+from eitherway.detect.wakes import NOBODY
 from eitherway.model.trace import Trace
 from eitherway.model.words import OpKind
 
@@ -36,6 +37,12 @@ class Predicates:
         self._index(
             {slot for _, _, begin in asked for slots in self._all_looks(begin) for slot in slots}
         )
+
+    def taken(self, wake: int, begin: int) -> int:
+        """Where the waiter took the mutex, if the waker has it at the WAKE too; else NOBODY."""
+        mutex = self._mutex(begin)
+        shares = mutex is not None and any(_excludes(h, mutex) for h in self._locks.held(wake))
+        return mutex.since if mutex is not None and shares else NOBODY
 
     def noticed(self, wake: int, begin: int) -> bool:
         """Whether a waiter that begins to wait there would have noticed this WAKE."""
