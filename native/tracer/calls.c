@@ -330,6 +330,7 @@ void call_leave(struct thread *thread, int64_t result) {
     polls_leave(thread, result);
     ipc_leave(thread, result);
     ports_leave(thread, result);
+    file_times_leave(thread, result);
     result = take_input(thread, result);
     take_output(thread, result);
     thread->call.result = (uint64_t)result;
@@ -344,9 +345,10 @@ static bool is_awaited(const struct thread *thread) {
     return call_may_wait(thread) || (written && thread->call.object) || reads_outside(thread) ||
            S_ISCHR(thread->mode) || shape->fills != FILLS_NOTHING ||
            shape->gives == GIVES_PROCESS || shape->gives == GIVES_TWO_DESCRIPTORS ||
-           signals_sends(thread->call.number) || thread->call.number == SYS_bind ||
-           thread->call.number == SYS_execve || thread->call.number == SYS_execveat ||
-           thread->call.number == SYS_exit || thread->call.number == SYS_exit_group;
+           signals_sends(thread->call.number) || file_times_matter(thread) ||
+           thread->call.number == SYS_bind || thread->call.number == SYS_execve ||
+           thread->call.number == SYS_execveat || thread->call.number == SYS_exit ||
+           thread->call.number == SYS_exit_group;
 }
 
 bool call_pass(struct thread *thread) {

@@ -18,6 +18,7 @@ static const char usage[] = "usage: eitherway-tracer --into FD [OPTIONS] -- COMM
                             "  --ordered           one call at a time, by priorities\n"
                             "  --seed N            of the priorities\n"
                             "  --plan FD           turns that come first\n"
+                            "  --began NANOSECONDS since 1970: the run that they are of\n"
                             "  --brief             of these only what the run writes is kept\n"
                             "  --patience SECONDS  of sleep of all, until they are taken to hang\n"
                             "  --most CALLS        until they are ended\n"
@@ -25,12 +26,19 @@ static const char usage[] = "usage: eitherway-tracer --into FD [OPTIONS] -- COMM
                             "  --rest SECONDS      the same, by time in which all slept\n";
 
 static const struct option table[] = {
-    {"into", required_argument, NULL, 'i'}, {"facts", required_argument, NULL, 'f'},
-    {"redact", no_argument, NULL, 'r'},     {"ordered", no_argument, NULL, 'o'},
-    {"seed", required_argument, NULL, 's'}, {"plan", required_argument, NULL, 'p'},
-    {"brief", no_argument, NULL, 'b'},      {"patience", required_argument, NULL, 'w'},
-    {"most", required_argument, NULL, 'm'}, {"seconds", required_argument, NULL, 't'},
-    {"rest", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0},
+    {"into", required_argument, NULL, 'i'},
+    {"facts", required_argument, NULL, 'f'},
+    {"redact", no_argument, NULL, 'r'},
+    {"ordered", no_argument, NULL, 'o'},
+    {"seed", required_argument, NULL, 's'},
+    {"plan", required_argument, NULL, 'p'},
+    {"brief", no_argument, NULL, 'b'},
+    {"patience", required_argument, NULL, 'w'},
+    {"most", required_argument, NULL, 'm'},
+    {"seconds", required_argument, NULL, 't'},
+    {"rest", required_argument, NULL, 'l'},
+    {"began", required_argument, NULL, 'n'},
+    {NULL, 0, NULL, 0},
 };
 
 static unsigned long long number(const char *text) {
@@ -66,6 +74,8 @@ static void read_option(struct options *options, int which) {
         options->limits.seconds = (double)number(optarg);
     else if (which == 'l')
         options->limits.rest = (double)number(optarg);
+    else if (which == 'n')
+        options->began = number(optarg);
     else if (which == 'r')
         redaction_begin();
     else if (which == 'o')
@@ -112,6 +122,7 @@ int main(int count, char **words) {
     hold_signals(options.ordered);
     log_begin(&options);
     calls_begin();
+    clock_begin(options.began);
     if (options.plan >= 0)
         plan_read(options.plan);
     gate_begin(&options);

@@ -83,11 +83,12 @@ struct run_limits {
 struct options {
     int into; // directory of the recording
     const char *recorder;
-    int plan;      // turns, or -1
-    int facts;     // what the recording is to say of its beginnings, or -1
-    uint64_t seed; // of priorities, behind the plan
-    bool brief;    // what is followed is not written down in full
-    bool ordered;  // one call at a time, chosen when all have come to rest; else as they come
+    int plan;       // turns, or -1
+    int facts;      // what the recording is to say of its beginnings, or -1
+    uint64_t seed;  // of priorities, behind the plan
+    uint64_t began; // what is followed, nanoseconds since 1970; or 0
+    bool brief;     // what is followed is not written down in full
+    bool ordered;   // one call at a time, chosen when all have come to rest; else as they come
     struct run_limits limits;
     char **command;
 };
@@ -319,6 +320,11 @@ bool signals_try_again(struct thread *thread);
 
 // ---- clock.c
 
+// What is followed began at this moment (nanoseconds since 1970); 0: nothing is followed.
+void clock_begin(uint64_t began);
+bool clock_is_followed(void); // the time of day is not the machine's
+// The time that the kernel noted in a file, as a program is told it; false: not in this run.
+bool clock_of_file(struct timespec *time);
 void clock_slept(const struct thread *thread); // its call, a sleep, is skipped
 double clock_rested(void); // seconds of such sleep, of a long one only its beginning
 // What a call is given of the time from the plan.
@@ -333,6 +339,11 @@ bool clock_put_on(const struct thread *thread, uint64_t address);
 bool clock_answers(struct thread *thread);
 void clock_other_times(void); // from here on not all have the tracer's
 int64_t clock_seconds(int64_t seconds);
+
+// ---- file_times.c: of a call that tells them
+
+bool file_times_matter(const struct thread *thread);
+void file_times_leave(struct thread *thread, int64_t result);
 
 // ---- unknown.c
 

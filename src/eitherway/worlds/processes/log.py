@@ -78,6 +78,7 @@ _ENDING = shape.partial(
     not_followed=_NUMBER,
     without_privileges=_NUMBER,
     refused_to_trace=_NUMBER,
+    began=_NUMBER,
 )
 
 
@@ -101,6 +102,7 @@ class Ending:
     not_followed: int = 0  # paths whose beginning was gone, or that were too long
     without_privileges: int = 0  # setuid programs that ran without what their owner gives them
     refused_to_trace: int = 0  # calls of programs that trace others
+    began: int = 0  # nanoseconds since 1970, by the clock that programs were told; 0: not known
     machine: str = _HERE
 
     @property

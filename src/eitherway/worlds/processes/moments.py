@@ -35,7 +35,8 @@ class Moments:
         """Who sleeps finds the clock put on, so it may have told times that are yet to come."""
         now = int(time.time())
         told = [moment for moment in _told(log) if 0 < moment < _FAR]
-        self._first = min([now - _LONGEST, *told])
+        began = log.ending.began // 10**9
+        self._first = min([began or now - _LONGEST, *told])
         self._last = max([now, *told]) + _LATER
 
     def masked(self, text: str) -> str:

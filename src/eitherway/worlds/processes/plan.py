@@ -40,6 +40,7 @@ class Plans:
     """Of one log: what all its calls are as turns is worked out once, for many branches."""
 
     def __init__(self, log: Log) -> None:
+        self.began = log.ending.began
         self._rows = _rows(log)
         self._given = {
             datum.call: datum.data for datum in log.data if datum.kind is DataKind.CAME_FROM_OUTSIDE

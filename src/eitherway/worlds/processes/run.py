@@ -107,6 +107,7 @@ def run(
         if follow is not None:
             plan = stack.enter_context(follow.plans.file(follow.turns))
             words += ["--plan", str(plan), *(["--brief"] if follow.brief else [])]
+            words += ["--began", str(follow.plans.began)]
             passed.append(plan)
         process = box.popen(
             [*words, "--", *launch.command],
