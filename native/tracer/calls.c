@@ -121,6 +121,8 @@ void call_look(struct thread *thread) {
         thread->call.flags |= CALL_GIVES;
     polls_enter(thread);
     ipc_enter(thread);
+    futexes_enter(thread);
+    pidfds_enter(thread);
     lookups_take(thread);
     if (thread->call.number == SYS_bind || thread->call.number == SYS_connect)
         take_address(thread);
@@ -178,6 +180,20 @@ static void take_descriptors(struct thread *thread, int64_t result) {
         thread->call.second = new_object(thread, pair[0]);
         thread->call.object = new_object(thread, pair[1]);
     }
+}
+
+// Also where it is named `.`, which is no entry of a directory.
+static void take_watched(struct thread *thread, int64_t result) {
+    char path[4096];
+    struct stat status;
+    if (thread->call.number != SYS_inotify_add_watch || result < 0 || !thread->call.value)
+        return;
+    const char *name = text_of_number((uint32_t)thread->call.value);
+    int length = (int)text_length((uint32_t)thread->call.value);
+    snprintf(path, sizeof path, "/proc/%d/%s/%.*s", (int)thread->id, *name == '/' ? "root" : "cwd",
+             length, name);
+    if (stat(path, &status) == 0)
+        thread->call.second = object_of(&status);
 }
 
 // Which child it was: wait4 returns it, waitid tells it in memory.
@@ -327,6 +343,7 @@ void call_leave(struct thread *thread, int64_t result) {
     forget_descriptors(thread);
     take_descriptors(thread, result);
     take_child(thread, result);
+    take_watched(thread, result);
     polls_leave(thread, result);
     ipc_leave(thread, result);
     ports_leave(thread, result);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// System V: the type of a message, and what is done to semaphores.
+// System V: the type of a message, and what is done to semaphores. POSIX: the name of a queue.
 #include <sys/sem.h>
 #include <sys/syscall.h>
 
@@ -28,8 +28,17 @@ static void note_operations(struct thread *thread) {
     thread->call.value = text_number((const char *)operations, length);
 }
 
+static void note_name(struct thread *thread) {
+    char name[256];
+    ssize_t length = memory_text(thread->id, thread->call.a0, name, sizeof name);
+    if (length > 0)
+        thread->call.value = text_number(name, (size_t)length);
+}
+
 void ipc_enter(struct thread *thread) {
-    if (thread->call.number == SYS_msgsnd)
+    if (thread->call.number == SYS_mq_open || thread->call.number == SYS_mq_unlink)
+        note_name(thread);
+    else if (thread->call.number == SYS_msgsnd)
         note_type(thread);
     else if (thread->call.number == SYS_semop || thread->call.number == SYS_semtimedop)
         note_operations(thread);

@@ -33,7 +33,7 @@ void signals_after(const struct thread *thread, int64_t result) {
     if (!gate_is_ordered() || result != 0 || !signals_sends(thread->call.number))
         return;
     bool by_descriptor = thread->call.number == SYS_pidfd_send_signal;
-    struct sent sent = {thread, by_descriptor ? 0 : (pid_t)thread->call.a0};
+    struct sent sent = {thread, (pid_t)(by_descriptor ? thread->call.value : thread->call.a0)};
     threads_each(send_back, &sent);
 }
 

@@ -251,6 +251,11 @@ void polls_leave(struct thread *thread, int64_t result);
 void ipc_enter(struct thread *thread);
 void ipc_leave(struct thread *thread, int64_t result);
 
+// ---- futexes.c, pidfds.c: what memory that is shared and descriptors of processes lead to
+
+void futexes_enter(struct thread *thread);
+void pidfds_enter(struct thread *thread);
+
 // ---- ports.c
 
 void ports_choose(struct thread *thread); // ordered: for a call that is let through

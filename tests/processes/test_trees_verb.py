@@ -82,7 +82,7 @@ def test_what_is_not_in_a_recording_is_told(work: Path, recorder: str) -> None:
     assert done.returncode == 0, done.stderr
     for told in (done.stderr, eitherway(work, "races").stdout):
         assert "have no meaning here: setsid (1)" in told
-        assert ("where BPF does not look: pselect6 (1)" in told) == (recorder == "bpf")
+        assert ("whose answers BPF does not see: pselect6 (1)" in told) == (recorder == "bpf")
     assert ("can be done again" in done.stderr) == (recorder == "ptrace")
 
 

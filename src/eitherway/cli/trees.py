@@ -228,7 +228,7 @@ def told_of(log: "Log", *, looked_on: bool) -> "Iterator[str]":
     yield from _peculiar(log.ending, serves=serves(log))
     if looked_on and (unseen := answered_in_memory(log)):
         yield (
-            f"calls whose answers lie in memory, where BPF does not look: {_counts(unseen)}; what "
+            f"calls whose answers BPF does not see: {_counts(unseen)}; what "
             "they put in order may be told as a race"
         )
 

@@ -212,6 +212,11 @@ static void ipc(void) {
     MUST(SYS_msgsnd, queue, &message, 1, 0);
     MUST(SYS_msgrcv, queue, &message, 1, 0, 0);
     MUST(SYS_msgctl, queue, IPC_RMID, NULL);
+    int posix = (int)CALL(SYS_mq_open, "every", O_RDWR | O_CREAT, 0600, NULL);
+    char posix_message[8192];
+    MUST(SYS_mq_timedsend, posix, "x", 1, 0, NULL);
+    MUST(SYS_mq_timedreceive, posix, posix_message, sizeof posix_message, NULL, NULL);
+    MUST(SYS_mq_unlink, "every");
     int set = (int)CALL(SYS_semget, 4711, 1, IPC_CREAT | 0600);
     MUST(SYS_semctl, set, 0, SETVAL, 0);
     MUST(SYS_semop, set, &up, 1);

@@ -96,7 +96,12 @@ class Call(NamedTuple):
         """Whether a wait is for whichever child ends next."""
         if self.name == "wait4":
             return _signed(self.arguments[0], 32) <= 0
-        return self.name == "waitid" and self.arguments[0] != os.P_PID
+        return self.name == "waitid" and self.arguments[0] not in (os.P_PID, os.P_PIDFD)
+
+    @property
+    def process(self) -> int:
+        """The one that it is about, by its number or a descriptor of it; 0: none alone is known."""
+        return self.taken("process", self.value)
 
     @property
     def child(self) -> int:

@@ -231,6 +231,7 @@ INTERRUPTED = (-4, -512, -513, -514, -516)
 
 # A signal that came before a wait for one has come to nothing: such a wait counts from its begin.
 _AT_ONCE = ("never", "signal")
+_GIVES = {"wake stream", "wake queue", "wake listener", "give message"}
 _NUMBER_OF = {call.name: number for number, call in CALLS.items()}
 
 
@@ -238,7 +239,7 @@ def _waits(number: int) -> bool:
     call = CALLS.get(number)
     if call is None or call.waits in _AT_ONCE:
         return False
-    return not any(phrase in ("wake stream", "wake queue", "wake listener") for phrase in call.does)
+    return not _GIVES.intersection(call.does)
 
 
 def _opens_fifo(calls: Table, objects: Table) -> Table:

@@ -170,7 +170,8 @@ def _process_of_child(call: Call, _: Mode) -> Iterator[Micro]:
 
 
 def _process_of_other(call: Call, _: Mode) -> Iterator[Micro]:
-    yield Micro(OpKind.LOAD, "process", call.taken("process"))
+    if call.process or "process" in call.shape.takes:
+        yield Micro(OpKind.LOAD, "process", call.process)
 
 
 def _of_signal(kind: OpKind, sort: str, *, other: bool = False) -> "Action":
@@ -178,8 +179,9 @@ def _of_signal(kind: OpKind, sort: str, *, other: bool = False) -> "Action":
 
     def act(call: Call, _: Mode) -> Iterator[Micro]:
         number = call.taken("signal")
-        process = call.taken("process") if other else call.thread
-        if call.worked and (number or not other) and not process >> 31:
+        process = call.process if other else call.thread
+        known = process or "descriptor" not in call.shape.takes
+        if call.worked and (number or not other) and known and not process >> 31:
             yield Micro(kind, sort, process, number, number + 1)
 
     return act
@@ -238,6 +240,15 @@ def _ipc_key(kind: OpKind) -> "Action":
 def _ipc_object(kind: OpKind, places: Places) -> "Action":
     def act(call: Call, _: Mode) -> Iterator[Micro]:
         yield Micro(_kind(call, kind), f"{sort_of(call)} object", call.arguments[0], *places)
+
+    return act
+
+
+def _queue_name(kind: OpKind) -> "Action":
+    def act(call: Call, _: Mode) -> Iterator[Micro]:
+        if call.value:
+            flags = OpFlag.NONE if call.worked else OpFlag.FAILED
+            yield Micro(_kind(call, kind), "queue name", call.value, flags=flags)
 
     return act
 
@@ -302,6 +313,11 @@ _ACTIONS: dict[str, Action] = {
     "store ipc object": _ipc_object(OpKind.STORE, (0, 1)),
     "store semaphores": _ipc_object(OpKind.STORE, (1, 2)),
     "take and give semaphores": _nothing,
+    "load queue name": _queue_name(OpKind.LOAD),
+    "store queue name": _queue_name(OpKind.STORE),
+    "give message": _nothing,
+    "take message": _nothing,
+    "wait and wake shared memory": _nothing,
     "wait queue": _nothing,
     "wake queue": _nothing,
     "load readiness": _nothing,
@@ -360,6 +376,7 @@ _CONDITIONS: dict[str, Callable[[Call], bool]] = {
     "": lambda _: True,
     "created": lambda call: call.created,
     "O_TRUNC": _truncates,
+    "O_CREAT": lambda call: bool(call.opens & os.O_CREAT),
     "shared and writable": _maps_shared,
     "locking": lambda call: not call.arguments[1] & fcntl.LOCK_UN,
     "LOCK_UN": lambda call: bool(call.arguments[1] & fcntl.LOCK_UN),

@@ -27,9 +27,9 @@ class Notices:
 
     def follow(self, call: Call) -> None:
         """Who begins to watch, and who is told."""
-        if call.name == "inotify_add_watch" and call.worked and call.found:
+        if call.name == "inotify_add_watch" and (watched := _watched(call)):
             handle = self._handle(call)
-            self._watchers[call.found[-1].object].add(handle)
+            self._watchers[watched].add(handle)
             self._told.setdefault(handle, [])
         elif self._told and call.name in _READS and call.result > 0:
             waiting = self._told.get(self._handle(call), [])
@@ -39,3 +39,10 @@ class Notices:
 
     def _handle(self, call: Call) -> int:
         return self._descriptors.handle(call.thread, call.descriptor(), call.object).number
+
+
+def _watched(call: Call) -> int:
+    """By the tracer's own look, or where the path ends; 0: that is not known."""
+    if not call.worked:
+        return 0
+    return call.second or (call.found[-1].object if call.found else 0)

@@ -22,8 +22,15 @@ from eitherway.worlds.processes.polls import Polls
 from eitherway.worlds.processes.sockets import Address, Sockets
 
 _POLLS = [number for number, call in CALLS.items() if "load readiness" in call.does]
-_IN_MEMORY = {"load readiness", "wait queue", "wake queue", "take and give semaphores"}
-_ANSWERED = {number: call.name for number, call in CALLS.items() if _IN_MEMORY & set(call.does)}
+_IN_MEMORY = {
+    *("load readiness", "wait queue", "wake queue", "take and give semaphores"),
+    *("load queue name", "store queue name", "wait and wake shared memory"),
+}
+_ANSWERED = {
+    number: call.name
+    for number, call in CALLS.items()
+    if _IN_MEMORY & set(call.does) or call.name == "pidfd_send_signal"
+}
 _READINESS = Described("readiness")
 
 
@@ -135,6 +142,17 @@ class Streams:
             call=call,
             flags=flags,
             about=Described("address", self._named.get(address, str(address))),
+        )
+
+    def queue_name(self, call: Call, micro: Micro) -> None:
+        """Where those who open a queue of POSIX find it."""
+        self._operations.add(
+            call.thread,
+            micro.kind,
+            self._operations.range("queue name", micro.object),
+            call=call,
+            flags=micro.flags,
+            about=Described("message queue", f"/{self._log.text(micro.object)}"),
         )
 
     def tokens(self, call: Call) -> None:

@@ -15,8 +15,10 @@ from eitherway.worlds.processes import ipc
 from eitherway.worlds.processes.calls import Call, call_of, calls_of
 from eitherway.worlds.processes.described import OF_PROCESSES, described
 from eitherway.worlds.processes.descriptors import Descriptors, Handle
+from eitherway.worlds.processes.futexes import Futexes
 from eitherway.worlds.processes.log import INTERRUPTED, OPEN_FILES_LOCK, EventKind, Log, effect
 from eitherway.worlds.processes.meaning import Micro, micros
+from eitherway.worlds.processes.messages import Messages
 from eitherway.worlds.processes.notices import Notices
 from eitherway.worlds.processes.operations import Operations
 from eitherway.worlds.processes.paths import Paths
@@ -110,6 +112,8 @@ class _Maker:
         self._operations = Operations(self._tree)
         self._modes = log.objects["mode"].tolist()
         self._streams = Streams(log, self._operations, self._paths, self._descriptors, self._mode)
+        self._messages = Messages(self._operations, self._paths)
+        self._futexes = Futexes(self._operations)
         self._notices = Notices(self._operations, self._descriptors)
         self._names: dict[tuple[str, int, str], int] = {}  # places of entries in their directories
         self._locks: dict[tuple[str, int, int], _Lock] = defaultdict(_Lock)
@@ -149,6 +153,8 @@ class _Maker:
             self._streams.listener(call, micro)
         elif micro.sort == "address":
             self._streams.address(call, micro)
+        elif micro.sort == "queue name":
+            self._streams.queue_name(call, micro)
         elif micro.sort == "lock":
             self._lock(call, micro)
         elif micro.object not in self._outside or micro.sort in OF_PROCESSES:
@@ -251,6 +257,8 @@ class _Maker:
         """Ends of processes, waiting for them, and waiting for one of several."""
         self._streams.poll(call)
         self._streams.tokens(call)
+        self._messages.follow(call)
+        self._futexes.follow(call)
         if call.name == "exit_group":
             self._ends(call.thread, call)
         elif call.name in ("wait4", "waitid") and call.worked:

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways in which one process learns from another that a file is there; and ways to race by them.
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <mqueue.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct shared {
+    sem_t semaphore;
+    pthread_mutex_t mutex;
+    pthread_cond_t condition;
+    bool there;
+} *shared;
+
+static void share(void) {
+    pthread_mutexattr_t of_mutex;
+    pthread_condattr_t of_condition;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    sem_init(&shared->semaphore, 1, 0);
+    pthread_mutexattr_init(&of_mutex);
+    pthread_mutexattr_setpshared(&of_mutex, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&shared->mutex, &of_mutex);
+    pthread_condattr_init(&of_condition);
+    pthread_condattr_setpshared(&of_condition, PTHREAD_PROCESS_SHARED);
+    pthread_cond_init(&shared->condition, &of_condition);
+}
+
+static void make_file(void) {
+    close(open("f", O_CREAT | O_WRONLY, 0600));
+}
+
+static int looked(void) {
+    int status, there = access("f", F_OK) == 0;
+    wait(&status);
+    return !there || status;
+}
+
+static int by_semaphore(void) {
+    if (fork() == 0) {
+        make_file();
+        _exit(sem_post(&shared->semaphore) < 0);
+    }
+    return sem_wait(&shared->semaphore) ? 1 : looked();
+}
+
+// Each has it at an address of its own.
+static int by_name(void) {
+    if (fork() == 0) {
+        mmap(NULL, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        sem_t *theirs = sem_open("/told", O_CREAT, 0600, 0);
+        make_file();
+        _exit(theirs == SEM_FAILED || sem_post(theirs) < 0);
+    }
+    sem_t *ours = sem_open("/told", O_CREAT, 0600, 0);
+    return ours == SEM_FAILED || sem_wait(ours) ? 1 : looked();
+}
+
+static int by_condition(void) {
+    if (fork() == 0) {
+        make_file();
+        pthread_mutex_lock(&shared->mutex);
+        shared->there = true;
+        pthread_mutex_unlock(&shared->mutex);
+        _exit(pthread_cond_signal(&shared->condition));
+    }
+    pthread_mutex_lock(&shared->mutex);
+    while (!shared->there)
+        pthread_cond_wait(&shared->condition, &shared->mutex);
+    pthread_mutex_unlock(&shared->mutex);
+    return looked();
+}
+
+static mqd_t queue(void) {
+    struct mq_attr attributes = {.mq_maxmsg = 4, .mq_msgsize = 8};
+    return mq_open("/told", O_RDWR | O_CREAT, 0600, &attributes);
+}
+
+static int by_queue(void) {
+    char message[8];
+    mqd_t told = queue();
+    if (fork() == 0) {
+        make_file();
+        _exit(mq_send(told, "x", 1, 3) < 0);
+    }
+    return mq_receive(told, message, sizeof message, NULL) != 1 || looked();
+}
+
+// Two send to one queue: who is first?
+static int senders(void) {
+    char message[8] = "";
+    mqd_t told = queue();
+    for (const char *name = "ab"; *name; name++)
+        if (fork() == 0)
+            _exit(mq_send(told, name, 1, 0) < 0);
+    wait(NULL);
+    wait(NULL);
+    return mq_receive(told, message, sizeof message, NULL) != 1 || message[0] != 'a';
+}
+
+// Who opens a queue that nobody has made yet finds none.
+static int opened_too_early(void) {
+    int status;
+    if (fork() == 0)
+        _exit(queue() < 0);
+    bool found = mq_open("/told", O_RDWR) >= 0;
+    wait(&status);
+    return found || status;
+}
+
+static int by_inotify(void) {
+    char event[sizeof(struct inotify_event) + 256];
+    int watch = inotify_init1(0);
+    if (inotify_add_watch(watch, ".", IN_CREATE) < 0)
+        return 1;
+    if (fork() == 0) {
+        make_file();
+        _exit(0);
+    }
+    return read(watch, event, sizeof event) <= 0 || looked();
+}
+
+// ---- by a descriptor of a process
+
+static void on_signal(int number) {
+    (void)number;
+}
+
+static int signalled(void) {
+    int status;
+    struct sigaction action = {.sa_handler = on_signal};
+    pid_t child = fork();
+    if (child == 0) {
+        sigaction(SIGUSR1, &action, NULL);
+        _exit(0);
+    }
+    syscall(SYS_pidfd_send_signal, syscall(SYS_pidfd_open, child, 0), SIGUSR1, NULL, 0);
+    wait(&status);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// It is known which of the two is waited for.
+static int waited(void) {
+    siginfo_t info;
+    pid_t children[2];
+    for (int i = 0; i < 2; i++)
+        if ((children[i] = fork()) == 0)
+            _exit(i);
+    waitid(P_PIDFD, (id_t)syscall(SYS_pidfd_open, children[0], 0), &info, WEXITED);
+    if (info.si_pid != children[0])
+        return 1;
+    return waitid(P_PIDFD, (id_t)syscall(SYS_pidfd_open, children[1], 0), &info, WEXITED) < 0;
+}
+
+int main(int count, char **words) {
+    static const struct {
+        const char *name;
+        int (*does)(void);
+    } ways[] = {
+        {"semaphore", by_semaphore}, {"named semaphore", by_name},
+        {"condition", by_condition}, {"queue", by_queue},
+        {"senders", senders},        {"opened too early", opened_too_early},
+        {"inotify", by_inotify},     {"signalled", signalled},
+        {"waited", waited},
+    };
+    share();
+    for (size_t i = 0; count > 1 && i < sizeof ways / sizeof *ways; i++)
+        if (!strcmp(words[1], ways[i].name))
+            return ways[i].does();
+    return 2;
+}
