@@ -169,3 +169,23 @@ def test_a_finding_shows_where_its_processes_come_from_and_the_life_of_its_file(
     others = [m for m in drawn.moments if m.touched.endswith("/f'") and not m.side]
     assert {drawn.actors[m.actor] for m in others} - {op.actor for op in finding.operations}
     assert all(order.output for order in finding.orders)
+
+
+LOOKS = "job() { [ -e lock ] || { touch lock; echo one >> winners; }; }\njob & job & wait\n"
+TRIES = "job() { mkdir lock 2>/dev/null && echo $1 > winner; }\njob 1 & job 2 & wait\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        (LOOKS, "looks and makes at once."),
+        (TRIES, "Only one of the two can make this name (O_EXCL, mkdir, link)"),
+    ],
+    ids=["looks", "tries"],
+)
+@pytest.mark.usefixtures("box")
+def test_two_that_make_one_name(work: Path, script: str, told: str) -> None:
+    """Who looks first and then makes needs O_EXCL; who has it is not told to wait for the other."""
+    words = [" ".join(finding.explanation) for finding in loud(work, "sh", "-c", script)]
+    assert any(told in text for text in words)
+    assert not any("One makes what the other looks for" in text for text in words)

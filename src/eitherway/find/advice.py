@@ -36,6 +36,15 @@ _LOCK_FILE = (
     "Who finds this name taken gives up: if it is a lock, it must try again until the name is "
     "free, or wait at a lock that the kernel gives back (flock)."
 )
+_ONE_OF_TWO = (
+    "Only one of the two can make this name (O_EXCL, mkdir, link), and which is left to chance: "
+    "for a lock that is right, and what comes of it must be right for either."
+)
+_LOOKED_FOR = (
+    "Who makes this name has looked for it before, as the other does, and both may find nothing: "
+    "what makes it only where it is not there (O_EXCL, set -C in a shell, mkdir without -p, ln) "
+    "looks and makes at once."
+)
 
 
 class Advice:
@@ -178,7 +187,10 @@ class Advice:
         makes = sum(
             self._traced.trace.operation(number).kind is OpKind.STORE for number in operations
         )
-        if makes == len(operations) and not names & _REMOVE:
+        tries = [self._traced.trace.operation(n).flags & OpFlag.TRY for n in operations]
+        if all(tries) and not names & _REMOVE:
+            yield _ONE_OF_TWO
+        elif makes == len(operations) and not names & _REMOVE:
             yield (
                 "Both make this entry: with O_EXCL, or mkdir without -p, one of them is told that "
                 "the other was first."
@@ -188,11 +200,32 @@ class Advice:
                 "One of them takes this entry away: a rename over it leaves no moment without one; "
                 "if it is to go, a lock (flock on another file) or a wait puts the two in order."
             )
+        elif self._looked_before(operations):
+            yield _LOOKED_FOR
         else:
             yield (
                 "One makes what the other looks for: it must wait until that is there, for the end "
                 "of the process that makes it (wait) or for a word from it (a pipe)."
             )
+
+    def _looked_before(self, operations: tuple[int, ...]) -> bool:
+        """Whether who makes an entry, or who started it, has looked at it before."""
+        rows = self._traced.trace.operations
+        made = max(operations, key=lambda n: rows["kind"][n] == int(OpKind.STORE))
+        lines = {number: self._line_of(number) for number in operations}
+        shared = set.intersection(*lines.values())
+        looks = (rows["range"] == rows["range"][made]) & (rows["kind"] == int(OpKind.LOAD))
+        earlier = np.flatnonzero(looks[:made]).tolist()
+        return any(rows["actor"][n] in lines[made] - shared for n in earlier)
+
+    def _line_of(self, operation: int) -> set[int]:
+        """Its actor, and those that it was started by."""
+        actors, line = self._traced.trace.actors, set[int]()
+        actor = int(self._traced.trace.operations["actor"][operation])
+        while actor not in line:
+            line.add(actor)
+            actor = int(actors["parent"][actor])
+        return line
 
     def _rule(self, call: int) -> Rule | None:
         thread = int(self._traced.log.calls["thread"][call])
