@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -89,11 +90,35 @@ bool call_waits_for_time(const struct thread *thread) {
     return thread->shape->waits == WAITS_TIME;
 }
 
+// Where in memory the address of a call lies, and how long it is; 0: it has none.
+static size_t address_at(const struct thread *thread, uint64_t *at) {
+    struct msghdr message;
+    switch (thread->call.number) {
+    case SYS_bind:
+    case SYS_connect:
+        *at = thread->call.a1;
+        return thread->call.a2;
+    case SYS_sendto:
+        *at = thread->call.a4;
+        return thread->call.a4 ? thread->call.a5 : 0;
+    case SYS_sendmsg:
+        if (memory_read(thread->id, thread->call.a1, &message, sizeof message) !=
+            (ssize_t)sizeof message)
+            return 0;
+        *at = (uint64_t)(uintptr_t)message.msg_name;
+        return *at ? message.msg_namelen : 0;
+    default:
+        return 0;
+    }
+}
+
 // Where a socket is or goes to: as bytes, the same for who listens and who comes.
 static void take_address(struct thread *thread) {
     struct sockaddr_un address = {0}; // the longest
-    size_t length = thread->call.a2 < sizeof address ? thread->call.a2 : sizeof address;
-    if (memory_read(thread->id, thread->call.a1, &address, length) != (ssize_t)length)
+    uint64_t at;
+    size_t length = address_at(thread, &at);
+    length = length < sizeof address ? length : sizeof address;
+    if (!length || memory_read(thread->id, at, &address, length) != (ssize_t)length)
         return;
     thread->call.value = text_number((const char *)&address, length);
     lookups_take_socket(thread, &address, length);
@@ -124,8 +149,7 @@ void call_look(struct thread *thread) {
     futexes_enter(thread);
     pidfds_enter(thread);
     lookups_take(thread);
-    if (thread->call.number == SYS_bind || thread->call.number == SYS_connect)
-        take_address(thread);
+    take_address(thread);
 }
 
 // ---- what it changes of what its process is known to have

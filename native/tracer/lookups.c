@@ -232,5 +232,5 @@ void lookups_take_socket(struct thread *thread, const struct sockaddr_un *addres
     length = strnlen(address->sun_path, length - begins);
     memcpy(walk.rest, address->sun_path, length);
     walk.rest[length] = '\0';
-    go(&walk, thread, 0, AT_FDCWD, thread->call.number == SYS_connect);
+    go(&walk, thread, 0, AT_FDCWD, thread->call.number != SYS_bind);
 }

@@ -220,3 +220,4 @@ def test_a_disk_that_is_full_is_told(work: Path, disk: Path, recorder: str) -> N
         pytest.skip("this machine has no BPF")
     assert done.returncode == 69, done.stderr
     assert "the recording cannot be written: No space left on device" in done.stderr
+    assert "try: EITHERWAY_DIR=" in done.stderr

@@ -31,7 +31,7 @@ def _at_file(trace: Traced, name: str) -> int:
     )
 
 
-@pytest.mark.parametrize("way", [*IN_MEMORY, "queue", "inotify"])
+@pytest.mark.parametrize("way", [*IN_MEMORY, "queue", "inotify", "port", "socket"])
 def test_who_is_told_comes_after(program: str, work: Path, box: Sandbox, way: str) -> None:
     done = ran(box, work, program, way)
     assert done.log.ending.status == 0
@@ -75,3 +75,12 @@ def test_a_signal_by_descriptor_may_come_too_early(program: str, work: Path) -> 
     (finding,) = loud(checked(work, program, "signalled"))
     assert calls(finding) == {"pidfd_send_signal", "rt_sigaction"}
     assert "exit status 138" in finding.consequence
+
+
+@pytest.mark.usefixtures("box")
+def test_a_datagram_may_be_sent_before_anybody_is_there(program: str, work: Path) -> None:
+    (finding,) = loud(checked(work, program, "lost"))
+    assert (finding.kind, finding.klass) == (Kind.LOAD_STORE, Class.SPEC_VIOLATED)
+    assert calls(finding) == {"bind", "sendto"}
+    assert {operation.variable for operation in finding.operations} == {"port 4711"}
+    assert "who sends a datagram" in finding.explanation[-1]

@@ -23,10 +23,15 @@ from eitherway.worlds.threads.launch import Launch
 
 _MAKES_DIRECTORY = ("mkdir", "mkdirat")
 _RENAME = {"rename", "renameat", "renameat2"}
+_SENDS = {"sendto", "sendmsg"}
 _REMOVE = {"unlink", "unlinkat", "rmdir", *_RENAME}
 _ADDRESS = (
     "Nobody is there before listen and after the last close: who connects must wait for a word of "
     "the one that listens (a pipe, or a file that is made behind listen), or try again."
+)
+_DATAGRAM = (
+    "Before bind and after the last close a datagram is lost: who sends a datagram must wait for a "
+    "word of the one that binds, or send again until it is answered."
 )
 _LOCK = (
     "Who finds this lock taken gives up: if it is to wait instead, it must ask without LOCK_NB "
@@ -171,19 +176,22 @@ class Advice:
         elif any(each.object == "file" for each in described):
             yield from _of_file(self._traced.trace, operations)
         elif any(each.object == "address" for each in described):
-            yield _ADDRESS
+            yield _DATAGRAM if self._names(operations) & _SENDS else _ADDRESS
         elif any(each.object == "entry" for each in described):
             yield from self._of_entry(operations)
+
+    def _names(self, operations: tuple[int, ...]) -> set[str]:
+        return {self._traced.name(int(self._traced.call[number])) for number in operations}
 
     def _gives_up(self, operations: tuple[int, ...]) -> bool:
         """Whether one of them fails where it finds taken what the other gives back."""
         sides = [self._traced.trace.operation(number) for number in operations]
-        names = {self._traced.name(int(self._traced.call[number])) for number in operations}
+        names = self._names(operations)
         tries = any(side.flags & OpFlag.TRY for side in sides)
         return tries and (bool(names & _REMOVE) or any(s.kind is OpKind.RELEASE for s in sides))
 
     def _of_entry(self, operations: tuple[int, ...]) -> Iterator[str]:
-        names = {self._traced.name(int(self._traced.call[number])) for number in operations}
+        names = self._names(operations)
         makes = sum(
             self._traced.trace.operation(number).kind is OpKind.STORE for number in operations
         )

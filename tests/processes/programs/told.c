@@ -133,6 +133,62 @@ static int by_inotify(void) {
     return read(watch, event, sizeof event) <= 0 || looked();
 }
 
+// ---- by datagrams
+
+static int receiver(bool internet, struct sockaddr_storage *address, socklen_t *length) {
+    struct sockaddr_in port = {.sin_family = AF_INET, .sin_port = htons(4711)};
+    struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "s"};
+    port.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    *length = internet ? sizeof port : sizeof name;
+    memcpy(address, internet ? (void *)&port : (void *)&name, *length);
+    return socket(internet ? AF_INET : AF_UNIX, SOCK_DGRAM, 0);
+}
+
+static bool sends(int end, const struct sockaddr_storage *address, socklen_t length) {
+    return sendto(end, "told", 4, 0, (const struct sockaddr *)address, length) == 4;
+}
+
+// Of a datagram that is longer than what is read of it nothing is left.
+static int by_datagram(bool internet) {
+    struct sockaddr_storage address;
+    socklen_t length;
+    char byte;
+    int end = receiver(internet, &address, &length);
+    if (bind(end, (struct sockaddr *)&address, length) < 0)
+        return 1;
+    if (fork() == 0) {
+        int own = socket(address.ss_family, SOCK_DGRAM, 0);
+        sends(own, &address, length);
+        make_file();
+        _exit(!sends(own, &address, length));
+    }
+    return recv(end, &byte, 1, 0) != 1 || recv(end, &byte, 1, 0) != 1 || looked();
+}
+
+static int by_port(void) {
+    return by_datagram(true);
+}
+
+static int by_socket_name(void) {
+    return by_datagram(false);
+}
+
+// Who sends before anybody is there sends to nobody.
+static int lost(void) {
+    struct sockaddr_storage address;
+    socklen_t length;
+    char byte;
+    int status, end = receiver(true, &address, &length);
+    if (fork() == 0) {
+        sends(socket(AF_INET, SOCK_DGRAM, 0), &address, length);
+        _exit(0);
+    }
+    if (bind(end, (struct sockaddr *)&address, length) < 0)
+        return 2;
+    wait(&status);
+    return recv(end, &byte, 1, MSG_DONTWAIT) != 1;
+}
+
 // ---- by a descriptor of a process
 
 static void on_signal(int number) {
@@ -174,7 +230,8 @@ int main(int count, char **words) {
         {"condition", by_condition}, {"queue", by_queue},
         {"senders", senders},        {"opened too early", opened_too_early},
         {"inotify", by_inotify},     {"signalled", signalled},
-        {"waited", waited},
+        {"waited", waited},          {"port", by_port},
+        {"socket", by_socket_name},  {"lost", lost},
     };
     share();
     for (size_t i = 0; count > 1 && i < sizeof ways / sizeof *ways; i++)

@@ -239,7 +239,7 @@ CALLS: dict[int, Shape] = {
         ("descriptor",),
         "nothing",
         "stream",
-        ("wake stream",),
+        ("load address of datagram", "load entry", "wake stream"),
     ),
     45: Shape(
         "recvfrom",
@@ -253,7 +253,7 @@ CALLS: dict[int, Shape] = {
         ("descriptor",),
         "nothing",
         "stream",
-        ("wake stream",),
+        ("load address of datagram", "load entry", "wake stream"),
     ),
     47: Shape(
         "recvmsg",

@@ -322,6 +322,7 @@ _ACTIONS: dict[str, Action] = {
     "wake queue": _nothing,
     "load readiness": _nothing,
     "load address": _address(OpKind.LOAD),
+    "load address of datagram": _address(OpKind.LOAD),
     "store address": _address(OpKind.STORE),
     "wait listener": _listener(OpKind.WAIT),
     "wake listener": _listener(OpKind.WAKE),

@@ -159,5 +159,12 @@ def _refuse(status: int, err: Captured, into: Path) -> None:
     if status == -signal.SIGKILL:
         words = "the tracer was killed"
     words = words.removeprefix("eitherway-tracer: ").removeprefix("eitherway-recorder: ")
-    fix = "--recorder ptrace" if words.startswith("BPF cannot") else "eitherway doctor"
+    fixes = (fix for begin, fix in _FIXES.items() if words.startswith(begin))
+    fix = next(fixes, "eitherway doctor")
     raise Unavailable(words or f"the tracer ended with {status}", fix=fix)
+
+
+_FIXES = {
+    "BPF cannot": "--recorder ptrace",
+    "the recording cannot be written": "EITHERWAY_DIR=DIRECTORY eitherway ..., where there is room",
+}

@@ -15,6 +15,8 @@ from eitherway.worlds.processes.calls import Call
 from eitherway.worlds.processes.log import Log
 
 _EINPROGRESS = -115
+_SENDS = ("sendto", "sendmsg")
+_TYPE = 0xF  # of a socket, without SOCK_CLOEXEC and SOCK_NONBLOCK
 _PORT = struct.Struct("!H")
 
 
@@ -39,20 +41,41 @@ class Sockets:
         self._log = log
         self._peer: dict[int, int] = {}
         self._bound: dict[int, Hashable] = {}  # listener to address
+        self._datagrams: set[int] = set()  # sockets of these
+        self._to: dict[int, Hashable] = {}  # where those send that are connected
+        self._at: dict[Hashable, int] = {}  # datagrams that are sent there come to this socket
         self._came: dict[Hashable, deque[int]] = defaultdict(deque)  # sockets not accepted yet
 
     def follow(self, call: Call) -> None:
         """Learn from a call that is over."""
         if call.name == "socketpair" and call.worked:
             self._join(call.object, call.second)
+        elif call.name == "socket" and call.worked:
+            if call.arguments[1] & _TYPE == socket.SOCK_DGRAM:
+                self._datagrams.add(call.second)
         elif call.name == "bind" and call.worked:
             self._bound[call.object] = self._address(call)
+            if call.object in self._datagrams:
+                self._at[self._address(call)] = call.object
+        elif call.name == "connect" and call.worked and call.object in self._datagrams:
+            self._to[call.object] = self._address(call)
         elif call.name == "connect" and (call.worked or call.result == _EINPROGRESS):
             self._came[self._address(call)].append(call.object)
         elif call.name in ("accept", "accept4") and call.worked:
             came = self._came[self._bound.get(call.object)]
             if came:
                 self._join(came.popleft(), call.second)
+
+    def is_datagrams(self, object_: int) -> bool:
+        """Whether what is written to it at once is read at once."""
+        return object_ in self._datagrams
+
+    def receiver(self, call: Call) -> int:
+        """The socket that a datagram comes to; 0 when there is none, or it is not known."""
+        return self._at.get(self._destination(call), 0)
+
+    def _destination(self, call: Call) -> Hashable:
+        return self._address(call) if call.value else self._to.get(call.object)
 
     def other_end(self, object_: int) -> int:
         """The socket that what is written to this one comes out of; 0 when it is not known."""
@@ -70,12 +93,21 @@ class Sockets:
 
     def address(self, call: Call) -> Address | None:
         """The one that a call is about, if others can be about it too."""
-        found = self._bound.get(call.object) if call.name == "listen" else self._address(call)
+        if call.name in _SENDS:
+            found = self._destination(call) if call.object in self._datagrams else None
+        elif call.name == "listen":
+            found = self._bound.get(call.object)
+        else:
+            found = self._address(call)
         return found if isinstance(found, Address) and found.place else None
 
     def given_back(self, object_: int) -> Address | None:
         """The one of a socket that nobody has any more."""
         found = self._bound.pop(object_, None)
+        if self._at.get(found) == object_:
+            del self._at[found]
+        self._datagrams.discard(object_)
+        self._to.pop(object_, None)
         return found if isinstance(found, Address) and found.place else None
 
     def _join(self, one: int, other: int) -> None:

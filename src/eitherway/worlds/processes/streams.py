@@ -76,12 +76,17 @@ class Streams:
         if wakes:
             if not self._pipes.ready(key):
                 self._makes_ready(call, key)
-            self._pipes.write(key, call.result, operation)
+            self._pipes.write(key, self._amount(call, micro.object), operation)
         elif "look at stream" in call.shape.does:
             self._operations.edges(self._pipes.ready(key), operation)
         elif call.worked:
             every = is_anonymous(self._mode(micro.object))
-            self._operations.edges(self._pipes.read(key, call.result, every=every), operation)
+            amount = self._amount(call, micro.object)
+            self._operations.edges(self._pipes.read(key, amount, every=every), operation)
+
+    def _amount(self, call: Call, object_: int) -> int:
+        """Bytes; of datagrams how many."""
+        return 1 if self._sockets.is_datagrams(object_) else call.result
 
     def _by_end(self, call: Call, micro: Micro) -> Micro:
         """vmsplice gives to the writing end of a pipe, and takes from the other."""
@@ -98,7 +103,7 @@ class Streams:
             handle = self._descriptors.handle(call.thread, call.descriptor(), object_)
             return -1 - handle.number, 0
         if stat.S_ISSOCK(mode) and wakes:
-            object_ = self._sockets.other_end(object_)
+            object_ = self._sockets.other_end(object_) or self._sockets.receiver(call)
         return self._alive(object_) if object_ else None
 
     def listener(self, call: Call, micro: Micro) -> None:
