@@ -57,3 +57,14 @@ def test_a_wait_is_to_blame_for_what_it_finds_alone(work: Path) -> None:
     assert "first, while process" in waits.consequence
     found = checked(work, "sh", "-c", "(echo 1 > f) & ls > /dev/null; cat f; wait")
     assert {finding.kind for finding in found.findings.values()} == {Kind.LOAD_STORE}
+
+
+@pytest.mark.usefixtures("box")
+def test_a_child_that_looks_goes_on_when_what_it_looks_for_is_there(work: Path) -> None:
+    """A wait found the one that makes it; where it finds the other, that must have seen it, too."""
+    looks = "until [ -e f ]; do sleep 0.1; done"
+    script = f"(sleep 2; echo made > f) & bash -c '{looks}; :'; cat f; wait"
+    (finding,) = checked(work, "bash", "-c", script).findings.values()
+    assert finding.klass is Class.OUTPUT_DIFFERS
+    assert {operation.op for operation in finding.operations} == {"read", "write"}
+    assert {operation.variable for operation in finding.operations} == {str(work / "f")}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Consistent cuts: which calls a branch makes again before those whose order is tried."""
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -20,6 +21,7 @@ from eitherway.worlds.processes.plan import Turns
 from eitherway.worlds.processes.traced import Traced
 
 _TWO = 2
+_STORES = 256  # calls that others are found to need by what they saw: each costs a look at all
 POLLS = {call.name for call in CALLS.values() if "load readiness" in call.does}
 
 
@@ -279,7 +281,9 @@ class Cuts:
             return Turns([*calls, choice.wait], (choice.wait,), choice.found)
         found, other = sorted(choice.ends, key=lambda end: self._ended(end) == choice.instead)
         needed = self._before(other) | self._before_without(choice.wait, found)
-        needed[[other, found, choice.wait]] = True, False, False
+        needed[other] = True
+        needed = self._with_what_was_found(needed, found)
+        needed[[found, choice.wait]] = False
         return Turns(
             [*np.flatnonzero(needed).tolist(), choice.wait], (choice.wait,), choice.instead
         )
@@ -347,6 +351,51 @@ class Cuts:
             needed |= self._order.before(firsts, np.full(len(firsts), operation))
             needed[self._traced.call[operation]] |= self._traced.call[operation] != NO_CALL
         return needed
+
+    def _with_what_was_found(self, needed: Table, without: int) -> Table:
+        """These calls, and those that stored what they found, unless one had to end before.
+
+        Who looks until something is there is in no order with who makes it, and goes on only then.
+        """
+        calls, kinds = self._traced.call, self._column("kind")
+        known = calls != NO_CALL
+        late, room = self._behind(without), _STORES
+        while True:
+            mine = known & needed[calls]
+            loads = np.flatnonzero(mine & (kinds == int(OpKind.LOAD)))
+            stores = np.flatnonzero(known & ~mine & (kinds == int(OpKind.STORE)) & ~late[calls])
+            found = {int(calls[number]) for number in self._seen_by(loads, stores)}
+            for call in sorted(found, reverse=True):
+                if not needed[call] and room:
+                    needed |= self._before(call)
+                    needed[call] = True
+                    room -= 1
+            if not found or not room:
+                return needed
+
+    def _seen_by(self, loads: Table, stores: Table) -> Iterator[int]:
+        """Stores of what a later load looks at."""
+        ranges, touched = self._traced.trace.ranges, self._column("range")
+        last: dict[int, int] = dict(zip(touched[loads].tolist(), loads.tolist(), strict=True))
+        looked: dict[int, list[int]] = defaultdict(list)
+        for number in last:
+            looked[int(ranges["object"][number])].append(number)
+        for store in stores.tolist():
+            row = ranges[touched[store]]
+            for number in looked.get(int(row["object"]), ()):
+                other = ranges[number]
+                meets = other["lo"] < row["hi"] and row["lo"] < other["hi"]
+                if meets and store < last[number]:
+                    yield store
+                    break
+
+    def _behind(self, call: int) -> Table:
+        """Which calls could only happen after one, and that one itself."""
+        firsts = self._traced.first
+        own = int(np.flatnonzero(self._traced.call == call)[-1])
+        behind = self._order.before(np.full(len(firsts), own), firsts)
+        behind[call] = True
+        return behind
 
     def _into(self, operations: Table) -> list[int]:
         """What put these in order with others."""
