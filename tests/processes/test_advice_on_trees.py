@@ -189,3 +189,12 @@ def test_two_that_make_one_name(work: Path, script: str, told: str) -> None:
     words = [" ".join(finding.explanation) for finding in loud(work, "sh", "-c", script)]
     assert any(told in text for text in words)
     assert not any("One makes what the other looks for" in text for text in words)
+
+
+@pytest.mark.usefixtures("box")
+def test_rules_that_the_run_itself_wrote(work: Path) -> None:
+    """In a directory that it made, as a configure does."""
+    rules = "all: a b\\na: c\\n\\tcp c a\\nb:\\n\\tcp c b\\nc:\\n\\techo c > c\\n"
+    script = f"mkdir d; cd d; printf '{rules}' > Makefile; make -j2 -s"
+    words = [line for finding in loud(work, "sh", "-c", script) for line in finding.explanation]
+    assert "This line in Makefile puts them in order: b: c" in " ".join(words)

@@ -3,7 +3,10 @@
 
 import posixpath
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from string import ascii_uppercase
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -17,10 +20,13 @@ from eitherway.worlds.processes.make import Makefile, Recipe, Rule, missing_edge
 from eitherway.worlds.processes.meaning import PART_WORDS, PERMISSIONS
 from eitherway.worlds.processes.ninja import NINJA, NinjaFile
 from eitherway.worlds.processes.operations import NO_CALL
+from eitherway.worlds.processes.plan import Plans, Turns
+from eitherway.worlds.processes.run import Follow, Limits, run
 from eitherway.worlds.processes.scripts import Scripts
 from eitherway.worlds.processes.traced import Traced
 from eitherway.worlds.threads.launch import Launch
 
+_AGAIN = Limits(patience=5, seconds=60)  # to do a run again, for what it writes
 _MAKES_DIRECTORY = ("mkdir", "mkdirat")
 _RENAME = {"rename", "renameat", "renameat2"}
 _SENDS = {"sendto", "sendmsg"}
@@ -60,7 +66,7 @@ class Advice:
         self._traced = traced
         self._box = box
         self._scripts = Scripts(traced, launch.directory)
-        self._builds: dict[tuple[str, ...], Makefile | NinjaFile] = {}
+        self._builds: dict[tuple[bool, str, tuple[str, ...]], Makefile | NinjaFile] = {}
 
     def on(self, pair: Pair, operations: tuple[int, ...], *, swapped: bool) -> Iterator[str]:
         """`swapped`: it is the recorded order that goes wrong."""
@@ -238,14 +244,29 @@ class Advice:
     def _rule(self, call: int) -> Rule | None:
         thread = int(self._traced.log.calls["thread"][call])
         recipe = recipe_of(self._traced.tree, thread)
-        return self._build(recipe).rule(recipe) if recipe else None
+        if recipe is None:
+            return None
+        where = self._scripts.directory(call) or self._launch.directory
+        rules = (self._build(recipe, where, done=done).rule(recipe) for done in (False, True))
+        return next((rule for rule in rules if rule), None)
 
-    def _build(self, recipe: Recipe) -> Makefile | NinjaFile:
-        if recipe.make not in self._builds:
+    def _build(self, recipe: Recipe, where: str, *, done: bool) -> Makefile | NinjaFile:
+        """Asked for its rules before the run, or `done`: where the run itself has written them."""
+        key = done, where, recipe.make
+        if key not in self._builds:
             self._box.reset()
+            if done:
+                self._run_again()
             kind = NinjaFile if NINJA.fullmatch(recipe.make[0]) else Makefile
-            self._builds[recipe.make] = kind(self._launch, recipe.make, self._box)
-        return self._builds[recipe.make]
+            launch = replace(self._launch, directory=where)
+            self._builds[key] = kind(launch, recipe.make, self._box)
+        return self._builds[key]
+
+    def _run_again(self) -> None:
+        log = self._traced.log
+        follow = Follow(Plans(log), Turns(range(len(log.calls))), brief=True)
+        with TemporaryDirectory() as into:
+            run(self._launch, self._box, Path(into), seed=0, follow=follow, limits=_AGAIN)
 
 
 def _edge(provider: Rule, user: Rule, *, directory: bool) -> str:

@@ -81,11 +81,14 @@ def _printed(launch: Launch, make: Sequence[str], box: Sandbox) -> str:
     return told_by(launch, [*make, "-n", "-B", "--trace"], box)
 
 
+_IN_DIRECTORY = 'cd "$0" && exec "$@"'
+
+
 def told_by(launch: Launch, command: Sequence[str], box: Sandbox) -> str:
-    """What a command prints, in a sandbox."""
+    """What a command prints, in a sandbox; the directory may be only there."""
     asked = box.popen(
-        command,
-        cwd=launch.directory,
+        ["sh", "-c", _IN_DIRECTORY, launch.directory, *command],
+        cwd="/",
         env=dict(launch.environment),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
