@@ -103,6 +103,36 @@ def test_without_its_recording_it_is_looked_for_all_the_same(tmp_path: Path, fou
     assert f"{found} is still there" in done.stdout
 
 
+LOST = """
+#include <pthread.h>
+#include <stdatomic.h>
+static int count;
+static void *add(void *unused) { int before = count; count = before + 1; return unused; }
+int main(void) {
+    pthread_t one, other;
+    pthread_create(&one, NULL, add, NULL);
+    pthread_create(&other, NULL, add, NULL);
+    pthread_join(one, NULL);
+    pthread_join(other, NULL);
+    return count == 2 ? 0 : 1;
+}
+"""
+
+
+def test_a_failure_is_still_there_when_only_the_race_is_gone(tmp_path: Path) -> None:
+    """Atomic loads and stores lose updates all the same."""
+    build(tmp_path, LOST)
+    words = ("check", "--no-judge", "--schedules", "60", "--seconds", "600", "--json", "told.json")
+    assert eitherway(tmp_path, *words, "--", "./app").returncode == 1
+    findings = json.loads((tmp_path / "told.json").read_text())["findings"]
+    told = {finding["kind"]: finding["id"] for finding in findings}
+    build(tmp_path, LOST.replace("static int count", "static atomic_int count"))
+    done = verified(tmp_path, told["failure"])
+    assert done.returncode == 1, done.stdout
+    assert "it fails in the same way in the same function" in done.stdout
+    assert verified(tmp_path, told["data-race"]).returncode == 0
+
+
 def test_bad_words_are_refused(tmp_path: Path, found: str) -> None:
     assert eitherway(tmp_path, "verify").returncode == 64
     assert eitherway(tmp_path, "verify", "EW-zz", "--", "./app").returncode == 64

@@ -86,12 +86,22 @@ def _words(still: "Still", finding: "Finding", there: "Finding | None", search: 
 
     tried = _tried(search.progress)
     if there is not None:
-        name = "" if there.id == finding.id else f", now as {there.id}: its file has another name"
-        return f"{finding.id} is still there{name}: {tried}"
+        return f"{finding.id} is still there{_name(finding, there)}: {tried}"
     if still is Still.GONE:
         return f"{finding.id} is gone: it was not seen in {tried}"
     where = ", ".join(missing(finding, search))
     return f"{finding.id} is no longer reached: the program was not in {where}, in {tried}"
+
+
+def _name(finding: "Finding", there: "Finding") -> str:
+    """As what it is known now, and why, if that is not the same."""
+    from eitherway.model.identity import objects, sides
+
+    if there.id == finding.id:
+        return ""
+    moved = sides(there) != sides(finding) or objects(there) == objects(finding)
+    why = "its file has another name" if moved else "it fails in the same way in the same function"
+    return f", now as {there.id}: {why}"
 
 
 def _tried(progress: "Progress") -> str:

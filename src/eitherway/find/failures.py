@@ -100,6 +100,11 @@ def consequence(ending: Ending, endings: Endings) -> str:
     return f"{often}; none of them ends well." if endings.all_fail else f"{often}."
 
 
+def way_told(consequence: str) -> str:
+    """The part of such a sentence that does not say how often."""
+    return consequence.partition(" in ")[0]
+
+
 _WHATEVER = "no order that was tried avoids it, so it is not known to be the doing of a race"
 
 _WORDS = {

@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from eitherway.errors import Problem
+from eitherway.find.failures import way_told
 from eitherway.find.progress import Budget
 from eitherway.find.search import Search, Tell
 from eitherway.model.finding import Finding
 from eitherway.model.identity import allocations, objects, own_frame, sides
+from eitherway.model.words import Kind
 from eitherway.recording.read import Recording
 from eitherway.worlds.threads.policies import Turn
 from eitherway.worlds.threads.recorded import schedule_of
@@ -39,21 +41,29 @@ def verify(
 
 
 def again(finding: Finding, search: Search) -> Finding | None:
-    """What was found that is the same; its file may have another name, and so it another id."""
+    """What was found that is the same; its file may have another name, and so it another id.
+
+    A failure is the same when it ends in the same way in the same function: what its thread did
+    last before may be another thing by now.
+    """
     found = search.progress.findings
-    wanted = _without_files(finding)
-    return found.get(finding.id) or next(
-        (other for other in found.values() if _without_files(other) == wanted), None
-    )
+    alike = (_without_files, *((_way_to_fail,) if finding.kind is Kind.FAILURE else ()))
+    same = (other for known in alike for other in found.values() if known(other) == known(finding))
+    return found.get(finding.id) or next(same, None)
 
 
 def _without_files(finding: Finding) -> tuple[object, ...]:
     """What tells it apart, but for the files in which its functions are."""
-    functions, makers = (
-        sorted(_FILE.sub("", name) for name in names)
-        for names in (sides(finding), allocations(finding))
-    )
-    return finding.kind, functions, makers, objects(finding)
+    makers = sorted(_FILE.sub("", name) for name in allocations(finding))
+    return finding.kind, _functions(finding), makers, objects(finding)
+
+
+def _way_to_fail(finding: Finding) -> tuple[object, ...]:
+    return finding.kind, _functions(finding), way_told(finding.consequence)
+
+
+def _functions(finding: Finding) -> list[str]:
+    return sorted(_FILE.sub("", name) for name in sides(finding))
 
 
 _FILE = re.compile(r"^[^:]*\.\w+:(?!:)")
