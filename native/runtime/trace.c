@@ -29,9 +29,21 @@ static struct range {
 } ranges[RANGES_MAX];
 static uint32_t range_count;
 
+// A pointer that is out of bounds may lead to the end of the address space: what would be beyond is
+// not told, nor its very last byte, so that every range has an end.
+static uintptr_t end_of(uintptr_t address, size_t size) {
+    return size > UINTPTR_MAX - address ? UINTPTR_MAX : address + size;
+}
+
+static uint32_t told_size(uintptr_t address, size_t size) {
+    size = end_of(address, size) - address;
+    return size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+}
+
 static bool in_ranges(uintptr_t address, size_t size) {
+    uintptr_t end = end_of(address, size);
     for (uint32_t i = 0; i < range_count; i++)
-        if (address < ranges[i].high && address + size > ranges[i].low)
+        if (address < ranges[i].high && end > ranges[i].low)
             return true;
     return false;
 }
@@ -174,7 +186,7 @@ static void tell(struct ew_thread_event event, const void *pc) {
 
 static void tell_if_asked(struct ew_thread_event event, const void *pc) {
     ew_trace_settle();
-    if (in_window(ew_step_number()))
+    if (event.size && in_window(ew_step_number()))
         tell(event, pc);
     else
         last = NOT_ASKED_FOR;
@@ -184,7 +196,7 @@ static void tell_if_asked(struct ew_thread_event event, const void *pc) {
 void ew_trace(unsigned op, unsigned flags, const void *object, size_t size, const void *pc) {
     struct ew_thread_event event = {
         .address = (uintptr_t)object,
-        .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
+        .size = told_size((uintptr_t)object, size),
         .op = (uint8_t)op,
         .flags = (uint8_t)flags,
     };
@@ -194,7 +206,7 @@ void ew_trace(unsigned op, unsigned flags, const void *object, size_t size, cons
 void ew_trace_atomic(unsigned op, const void *object, size_t size, const void *pc, int order) {
     struct ew_thread_event event = {
         .address = (uintptr_t)object,
-        .size = (uint32_t)size,
+        .size = told_size((uintptr_t)object, size),
         .op = (uint8_t)op,
         .flags = EW_FLAG_ATOMIC,
         .order = (uint8_t)order,

@@ -320,3 +320,18 @@ def test_a_listing_has_a_line_for_each_operation(widths: Recorded, tmp_path: Pat
     assert eight.endswith(" main")
     assert any("atomic update of 4" in line and "counted" in line for line in lines)
     assert any("stack of T0-0x" in line for line in lines)
+
+
+@pytest.mark.parametrize("address", ["-1", "-2", "-4", "-8"])
+def test_a_store_at_the_end_of_all_addresses_ends_there(tmp_path: Path, address: str) -> None:
+    """As one through a pointer of a torn container: it crashes, and its trace can be read."""
+    store = f"*(volatile int *)(unsigned long){address} = 1;"
+    (tmp_path / "wild.c").write_text(f"int main(void) {{ {store} }}\n", encoding="utf-8")
+    launch = launch_of(tmp_path / "wild.c", tmp_path)
+    ran = run(launch, seed=1)
+    assert ran.status == -signal.SIGSEGV
+    (folder := tmp_path / "trace").mkdir()
+    trace_into(folder, Recorded(launch, ran), VALUES)
+    with Recording.open(folder) as recording:
+        rows = Events.read(recording).events
+    assert np.all(rows["address"] + rows["size"] > rows["address"])
