@@ -2,6 +2,7 @@
 #include "clocks.h"
 #include "family.h"
 #include "objects.h"
+#include "places.h"
 #include "shadow.h"
 
 #include <string.h>
@@ -189,6 +190,10 @@ void ew_clocks_life(unsigned op, struct ew_thread *other) {
     }
 }
 
+void ew_clocks_shared(void) {
+    begin_segment();
+}
+
 void ew_clocks_forget(struct ew_thread *thread) {
     struct ew_times *old = &thread->times;
     if (!old->clock)
@@ -245,7 +250,7 @@ void ew_clocks_release(unsigned op, const void *address, int order) {
     struct ew_sync_object *object = what ? ew_object_at(address) : ew_object_if_any(address);
     if (object)
         (op == EW_OP_STORE ? store : update)(object, what);
-    if (releases(order))
+    if (releases(order) || ew_places_any) // see ew_clocks_shared
         begin_segment();
 }
 

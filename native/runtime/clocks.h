@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each thread knows of the others: happens-before of the run, while it goes on.
 //
-// A *segment* is what a thread does between two releases. One carrier runs all threads, so segments
-// are numbered in one sequence, handed out to threads in blocks. The number of a segment says whose
-// it is, and "it happened before" is one comparison: its number is not above what the running
-// thread knows of that slot. A slot belongs to one living thread at a time.
+// A *segment* is what a thread does between two releases, or less. One carrier runs all threads, so
+// segments are numbered in one sequence, handed out to threads in blocks. The number of a segment
+// says whose it is, and "it happened before" is one comparison: its number is not above what the
+// running thread knows of that slot. A slot belongs to one living thread at a time.
 #ifndef EITHERWAY_CLOCKS_H
 #define EITHERWAY_CLOCKS_H
 
@@ -33,6 +33,10 @@ static inline bool ew_segment_is_known(uint32_t segment) {
 void ew_clocks_start(void);    // the running thread is the only one
 void ew_clocks_switched(void); // another thread runs now
 void ew_clocks_forked(void);
+// The running thread has touched what is shared: it may have made known what only it had touched,
+// without releasing anything. So what it touched before lets nothing pass from here on: what it
+// does there next may be at a shared place, where it has to be asked.
+void ew_clocks_shared(void);
 void ew_clocks_event(unsigned op, unsigned flags, const void *object);
 void ew_clocks_life(unsigned op, struct ew_thread *other);
 void ew_clocks_acquire(unsigned op, const void *object, int order); // of an atomic operation

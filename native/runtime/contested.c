@@ -110,4 +110,5 @@ EW_COLD void ew_contest(const struct ew_access *access, bool raced) {
         ew_mark(&lines, at / LINE);
         contest(ew_cell_at(at), raced);
     }
+    ew_clocks_shared();
 }

@@ -71,6 +71,21 @@ def test_classes_agree_with_all_schedules(consequences: str, mode: str, tmp_path
         assert truth_of(made.explorer, made.tracer, BOUNDS) is worst
 
 
+def test_what_is_shown_before_it_is_whole_may_be_seen_half(consequences: str) -> None:
+    """What only its thread had touched is asked about from then on, as all that is shared."""
+    with bench([consequences, "shown_early"]) as made:
+        ran = made.explorer.run(scheduler="round-robin", detect=True)
+        races = made.races_in(ran).values()
+        (finding,) = (race for race in races if race.operations[0].variable == "shown")
+        assert made.judge.judged(finding, ran, lambda _: Path("run")).klass is Class.SPEC_VIOLATED
+        assert truth_of(made.explorer, made.tracer, BOUNDS) is Class.SPEC_VIOLATED
+
+
+def test_so_it_is_when_it_is_handed_over_without_a_release(consequences: str) -> None:
+    with bench([consequences, "handed_early"]) as made:
+        assert truth_of(made.explorer, made.tracer, BOUNDS) is Class.SPEC_VIOLATED
+
+
 def judged_alone(made: Bench, folder: Path) -> Finding:
     ran = made.explorer.run(scheduler="round-robin", detect=True)
     (finding,) = made.races_in(ran).values()

@@ -4,6 +4,7 @@
 #include <eitherway.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,46 @@ static void *use(void *unused) {
 }
 static void order_assumed(void) {
     run(make, use);
+}
+
+// What only its thread has touched is known to others before it is whole.
+static struct box {
+    int filled, *values, others[8];
+} *shown;
+static void *show(void *unused) {
+    struct box *box = calloc(1, sizeof *box);
+    shown = box;
+    box->filled = 1;
+    box->values = &table;
+    return unused;
+}
+static void *look_into(void *unused) {
+    struct box *box = shown;
+    if (box && box->filled)
+        seen = *box->values;
+    return unused;
+}
+static void shown_early(void) {
+    run(show, look_into);
+}
+
+// The same without an access that races before: nothing is released.
+static struct box *_Atomic handed;
+static void *hand_over(void *unused) {
+    struct box *box = calloc(1, sizeof *box);
+    atomic_store_explicit(&handed, box, memory_order_relaxed);
+    box->filled = 1;
+    box->values = &table;
+    return unused;
+}
+static void *take_over(void *unused) {
+    struct box *box = atomic_load_explicit(&handed, memory_order_relaxed);
+    if (box && box->filled)
+        seen = *box->values;
+    return unused;
+}
+static void handed_early(void) {
+    run(hand_over, take_over);
 }
 
 static int same;
@@ -433,6 +474,8 @@ static const struct {
     {"invariant", invariant},
     {"unused_result", unused_result},
     {"order_assumed", order_assumed},
+    {"shown_early", shown_early},
+    {"handed_early", handed_early},
     {"redundant", redundant},
     {"late_instance", late_instance},
     {"double_checked", double_checked},
