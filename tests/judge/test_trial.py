@@ -147,3 +147,23 @@ def test_a_line_that_an_arm_of_the_recorded_order_says_too_is_none() -> None:
 
 def test_a_line_that_comes_of_an_order_that_could_not_be_had_says_nothing() -> None:
     assert Trial(0, replace(SAYS, forced=Forced.ENDED), WELL).klass is Class.SINGLE_ORDERING
+
+
+def test_a_program_that_ends_before_both_came_says_nothing() -> None:
+    for ended in (WELL, CRASH):
+        short = replace(ended, forced=Forced.CUT_SHORT)
+        for trial in (Trial(0, short, short, WELL), Trial(0, WELL, short, WELL)):
+            assert trial.klass is Class.INCONCLUSIVE
+            assert "while one of the two threads is held" in trial.doubt
+
+
+def test_a_thread_that_is_slow_may_do_harm_before_the_other_comes() -> None:
+    short = replace(CRASH, forced=Forced.CUT_SHORT)
+    assert Trial(0, short, WELL, WELL).klass is Class.SPEC_VIOLATED
+
+
+def test_what_ends_the_recorded_order_early_is_nothing_of_a_pair_that_has_no_other() -> None:
+    short = replace(CRASH, forced=Forced.CUT_SHORT)
+    ended = replace(WELL, forced=Forced.ENDED)
+    assert Trial(0, ended, short).klass is Class.SINGLE_ORDERING
+    assert Trial(0, replace(CRASH, forced=Forced.ENDED), short).klass is Class.INCONCLUSIVE

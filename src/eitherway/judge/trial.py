@@ -42,6 +42,8 @@ class Trial:
 
         Where the order could not be had, only how the runs ended is compared.
         """
+        if self._has_no_other:
+            return False
         return not _ends_alike(self.flip, self.control) or (
             self.flipped and not _writes_alike(self.flip, self.control)
         )
@@ -80,7 +82,7 @@ class Trial:
             return Class.INCONCLUSIVE
         if self.is_of_two or self.refuted:
             return Class.K_WITNESS_HARMLESS
-        if not _ends_alike(self.flip, self.control):
+        if not self._has_no_other and not _ends_alike(self.flip, self.control):
             return Class.SPEC_VIOLATED
         if not self.flipped:
             return Class.SINGLE_ORDERING
@@ -125,9 +127,27 @@ class Trial:
                 return words
             if outcome and (words := _NOT_FORCED.get(outcome.forced, "")):
                 return words
+        if self._is_cut_short:
+            return _CUT_SHORT
         if self.differs:
             return "" if self._is_of_the_pair() else _OTHERWISE
         return _ALIKE if self.fails_alike else ""
+
+    @property
+    def _has_no_other(self) -> bool:
+        """Whether neither order came, and only the recorded one because the program ended before.
+
+        Then it was something else that ended it: while the first is held, nothing goes wrong.
+        """
+        tried = self.flip.forced in (Forced.BLOCKED, Forced.ENDED, Forced.WAITS)
+        return tried and not self.flip.fails and self.control.forced is Forced.CUT_SHORT
+
+    @property
+    def _is_cut_short(self) -> bool:
+        """Whether the program ended too early to tell; not where it fails as one thread is slow."""
+        if self.flip.forced is Forced.CUT_SHORT:
+            return not (self.flip.fails and self.control.forced is Forced.AS_ASKED)
+        return self.control.forced is Forced.CUT_SHORT and not self._has_no_other
 
     def _is_of_the_pair(self) -> bool:
         """Whether the recorded order does not do the same, wherever the run is left."""
@@ -148,6 +168,9 @@ _NOT_FORCED = {
     Forced.UNKNOWN: "what the second thread waits for may come from outside only when the first "
     "has told it more",
 }
+_CUT_SHORT = (
+    "the program ends while one of the two threads is held, before the other has come to its access"
+)
 _ALIKE = (
     "the program fails in the same way in both orders: it is not the order of these two that makes "
     "it fail"

@@ -34,6 +34,7 @@ class Forced(StrEnum):
     BLOCKED = "blocked"  # the second actor cannot go on before the first operation has happened
     ENDED = "ended"  # without the first operation the second actor comes to its end without its own
     WAITS = "waits"  # the second actor looks again and again for what the first has yet to do
+    CUT_SHORT = "cut short"  # the program ends while the first actor is held; no second came
     UNKNOWN = "unknown"  # what it waits for may come only when the outside has heard more
     NOT_REACHED = "not reached"  # the branch never came to the two
 

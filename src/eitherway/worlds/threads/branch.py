@@ -200,7 +200,7 @@ def why_not(ran: Ran) -> str:
 
 _FORCED = {
     PairEnd.NOT_REACHED: Forced.NOT_REACHED,
-    PairEnd.HELD: Forced.NOT_REACHED,
+    PairEnd.HELD: Forced.CUT_SHORT,
     PairEnd.ORDERED: Forced.AS_ASKED,
     PairEnd.BLOCKED: Forced.BLOCKED,
     PairEnd.ENDED: Forced.ENDED,
