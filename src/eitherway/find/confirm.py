@@ -32,6 +32,7 @@ from eitherway.worlds.threads.family import FoundKind
 from eitherway.worlds.threads.named import trace_of
 from eitherway.worlds.threads.places import NOWHERE, Places, places_of
 from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.strays import strays
 from eitherway.worlds.threads.trace_request import RANGES, Depth, TraceRequest, Where
 
 ACCESSES = tuple(d for d in CERTAIN if d.name in ("load-store", "memory-error"))
@@ -162,10 +163,12 @@ class Tracer:
         request = TraceRequest(Depth.VALUES, stop=stop, where=where, also=tuple(also))
         traced = self.trace(ran, request)
         races = detect_all(traced.trace, ACCESSES_TO_EACH)
-        denied = _not_shown(traced, candidates, races)
+        not_shown = _not_shown(traced, candidates, races)
+        denied = _within_blocks(traced, not_shown)
+        limits = (*races.limits, *(_ASTRAY if denied != not_shown else ()))
         found = tuple(traced.findings(races))
         sides = {number for race in races for number in race.operations}
-        return Opinion(found, denied, traced.differs, races.limits, places_of(traced.events, sides))
+        return Opinion(found, denied, traced.differs, limits, places_of(traced.events, sides))
 
     def misuse(self, candidates: Sequence[Candidate], ran: Ran) -> Opinion:
         """Look at all locks of the run; to its end, because a wait is told when it is over."""
@@ -235,6 +238,25 @@ def _is_at(traced: Traced, candidate: Candidate) -> Table:
     rows = traced.events.events
     at: Table = (rows["step"] == candidate.step) & (rows["thread"] == candidate.thread)
     return at
+
+
+def _within_blocks(traced: Traced, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    """Those whose bytes nobody touched who reached over the end of a block."""
+    if not candidates:
+        return ()
+    rows = traced.events.events[strays(traced.events)]
+    low, high = rows["address"], rows["address"] + rows["size"]
+    return tuple(
+        one
+        for one in candidates
+        if not np.any((low < one.address + max(one.size, 1)) & (high > one.address))
+    )
+
+
+_ASTRAY = (
+    "some accesses reach over the end of a block of the heap: of races there, those are told that "
+    "are within one block",
+)
 
 
 def _places_of(trace: Trace, operations: list[int]) -> set[int]:

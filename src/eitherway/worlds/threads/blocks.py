@@ -88,6 +88,11 @@ class Blocks:
             group[open_] -= 1
         return found
 
+    def sizes(self, numbers: Table) -> Table:
+        """Of some of them, as they were asked for, and 0 for -1."""
+        sizes: Table = np.where(numbers >= 0, np.append(self._rows["size"], 0)[numbers], 0)
+        return sizes
+
     def lives(self, number: int) -> bool:
         """Whether it is there at the end."""
         return bool(self._until[number] == _NEVER)
