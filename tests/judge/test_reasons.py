@@ -52,6 +52,12 @@ def test_a_value_that_is_the_same_once_is_no_reason(consequences: str, tmp_path:
     assert {finding.reason for finding in findings} == {reasons.STATISTICS}
 
 
+def test_who_gives_up_some_day_does_not_wait(consequences: str, tmp_path: Path) -> None:
+    findings = judged(consequences, "gives_up", tmp_path, "done")
+    assert findings
+    assert reasons.AD_HOC not in {finding.reason for finding in findings}
+
+
 def test_values_that_do_harm_are_no_reason(consequences: str, tmp_path: Path) -> None:
     for mode, variable in (("lost_update", "counter"), ("order_assumed", "made")):
         findings = judged(consequences, mode, tmp_path, variable)

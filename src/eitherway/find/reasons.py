@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from eitherway.find.states import States
 from eitherway.judge.trial import Trial
-from eitherway.model.outcome import Outcome
+from eitherway.model.outcome import Ending, Outcome
 from eitherway.model.words import STORES, Arm
 from eitherway.worlds.threads.live_out import Access, Region
 
@@ -61,10 +61,17 @@ def _is_checked_twice(states: States, *_: object) -> bool:
     return any(_looks_again(one, other) for one, other in _regions(states))
 
 
-def _is_ad_hoc(states: States, *_: object) -> bool:
-    """Whichever of the orders shows the old value first."""
-    pairs = _regions(states)
-    return any(_looks_until(*pair) or _looks_until(*pair[::-1]) for pair in pairs)
+def _is_ad_hoc(states: States, put: Put, _: Trial) -> bool:
+    """Whichever of the orders shows the old value first; who never sees the new one waits for ever.
+
+    Else it gives up some day, and goes on without what it waited for.
+    """
+    arms = {Arm.CONTROL: _regions(states), Arm.FLIP: [pair[::-1] for pair in _regions(states)]}
+    waits = [(arm, pair) for arm, pairs in arms.items() for pair in pairs if _looks_until(*pair)]
+    return bool(waits) and all(put(arm, _seen(*pair)).ending in _NEVER_ENDS for arm, pair in waits)
+
+
+_NEVER_ENDS = (Ending.HANG, Ending.DEADLOCK, Ending.BUDGET)
 
 
 def _is_statistics(states: States, put: Put, trial: Trial) -> bool:
@@ -134,6 +141,12 @@ def _looks_until(one: Region | None, other: Region | None) -> bool:
     turned = next((n for n, access in enumerate(looks) if access == then[0]), 0)
     only_looks = looks[0][0] not in STORES and set(looks[:turned]) == {looks[0]}
     return turned > 0 and only_looks and looks[turned:] == then
+
+
+def _seen(one: Region | None, other: Region | None) -> int:
+    """Bits that tell the old value from the new."""
+    values = [region.accesses[region.racing][3] for region in (one, other) if region is not None]
+    return values[0] ^ values[-1]
 
 
 def _sees_another(one: Access, other: Access, first: Access, second: Access) -> bool:

@@ -137,6 +137,15 @@ static void adhoc_started_first(void) {
     printf("%d\n", seen);
 }
 
+static void *look_thrice(void *unused) {
+    for (int i = 0; i < 3 && !done; i++)
+        sched_yield();
+    return unused;
+}
+static void gives_up(void) {
+    run(look_thrice, produce);
+}
+
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static int *shared_table, tables_made;
 static void *get_table(void *unused) {
@@ -488,6 +497,7 @@ static const struct {
     {"last_label", last_label},
     {"adhoc", adhoc},
     {"adhoc_started_first", adhoc_started_first},
+    {"gives_up", gives_up},
     {"guarded", guarded},
     {"deadlocks", deadlocks},
     {"sleeps_on", sleeps_on},
