@@ -6,11 +6,12 @@
 # The cells are of four bytes each. What is as large begins with one, or is looked at. `kept` of a
 # cell's address finds it from any of its bytes, but from an odd address of two bytes, which may lie
 # in two cells: there it finds halves of entries, which do not look like an entry.
+# The access is counted first, and taken back where the hook counts it itself: fewer instructions
+# than to store the count where it passes, of which array takes a tenth less.
 .macro eitherway_access hook, cells, reads, kept
     movq __eitherway_hot_1@GOTPCREL(%rip), %rcx
-    movq (%rcx), %rsi
     movq %rdi, %rax
-    subq $1, %rsi
+    subq $1, (%rcx)
     js .Leitherway_call\@
     shlq $20, %rax
     movl 16(%rcx), %edx
@@ -27,26 +28,19 @@
     jne .Leitherway_other\@
     cmpl %edx, 8(%rax)
   .endif
-    je .Leitherway_passes\@
+    je .Leitherway_done\@
 .Leitherway_other\@:
   .if \reads
     cmpl %edx, 4(%rax)
-    jne .Leitherway_call\@
     .if \cells == 2
-    cmpl %edx, 12(%rax)
     jne .Leitherway_call\@
+    cmpl %edx, 12(%rax)
     .endif
-.Leitherway_passes\@:
-    movq %rsi, (%rcx)
-    jmp .Leitherway_done\@
+    je .Leitherway_done\@
   .endif
 .Leitherway_call\@:
+    addq $1, (%rcx)
     call \hook
-  .if !\reads
-    jmp .Leitherway_done\@
-.Leitherway_passes\@:
-    movq %rsi, (%rcx)
-  .endif
 .Leitherway_done\@:
 .endm
 
