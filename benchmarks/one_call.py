@@ -126,8 +126,8 @@ def _by_kernel(sort: str, place: Path, looked_at: Variant) -> list[kernel_clock.
 def _added(sort: str, rounds: Sequence[kernel_clock.Ran], nothing: float) -> str:
     """Nanoseconds for each of ours: others' runs are among them, and take what nothing takes."""
     times = _count(sort) // 3 if sort == "process" else _count(sort)
-    ours_among = times / statistics.median(ran.runs for ran in rounds)
-    if not _MOST <= ours_among <= 1 / _MOST:
+    runs = statistics.median(ran.runs for ran in rounds)
+    if not _MOST * runs <= times <= runs / _MOST:
         return ""  # ours do not come by, or are few among others
     return f"{statistics.median((ran.time - ran.runs * nothing) / times for ran in rounds):.0f}"
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from benchmarks.measure import progress
 
 from eitherway.errors import Unavailable
+from eitherway.installed import native
 from eitherway.worlds.threads.cc import link
 
 CACHE = Path(__file__).parent.parent / "build" / "benchmarks"
@@ -106,6 +107,7 @@ def _state(kit: Kit, own: tuple[Path, ...]) -> str:
     files = [Path(__file__), *own]
     if _TOOL in kit.cc:
         files += map(Path, link.parts())
+        files += [native("assembler/as"), native("assembler/hooks.s")]
         files += sorted(Path(link.__file__).parent.glob("*.py"))
     for file in files:
         digest.update(file.read_bytes())
