@@ -21,6 +21,7 @@ REASONS = {
     "unused_result": ("counter", reasons.STATISTICS),
     "disjoint_bits": ("halves", reasons.DISJOINT),
     "computed_twice": ("cached", reasons.BOTH_VALID),
+    "word_measured": ("word", reasons.BOTH_VALID),
 }
 
 

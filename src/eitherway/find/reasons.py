@@ -116,13 +116,14 @@ _REASONS: dict[str, Callable[[States, Put, Trial], bool]] = {
 
 
 def _unused(one: Region | None, other: Region | None) -> int:
-    """Bits that were loaded otherwise, when all else that the thread does is the same."""
+    """Bits of the same bytes that were loaded otherwise, when all else that it does is the same."""
     if one is None or other is None:
         return 0
     old, new = one.accesses[one.racing], other.accesses[other.racing]
     rest, twin = list(one.accesses), list(other.accesses)
     del rest[one.racing], twin[other.racing]
-    return old[3] ^ new[3] if old[0] not in STORES and rest == twin else 0
+    same_bytes = old[1:3] == new[1:3]  # of a text, how far it is read depends on what is there
+    return old[3] ^ new[3] if old[0] not in STORES and same_bytes and rest == twin else 0
 
 
 def _looks_again(one: Region | None, other: Region | None) -> bool:

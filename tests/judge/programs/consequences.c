@@ -142,6 +142,20 @@ static void *look_thrice(void *unused) {
         sched_yield();
     return unused;
 }
+static char word[8];
+static void *write_word(void *unused) {
+    strcpy(word, "hello");
+    return unused;
+}
+static void *measure_word(void *unused) {
+    seen = strlen(word) > 5;
+    return unused;
+}
+static void word_measured(void) {
+    run(write_word, measure_word);
+    printf("%d\n", seen);
+}
+
 static void gives_up(void) {
     run(look_thrice, produce);
 }
@@ -497,6 +511,7 @@ static const struct {
     {"last_label", last_label},
     {"adhoc", adhoc},
     {"adhoc_started_first", adhoc_started_first},
+    {"word_measured", word_measured},
     {"gives_up", gives_up},
     {"guarded", guarded},
     {"deadlocks", deadlocks},
