@@ -8,6 +8,7 @@ done, and one that has gone closes the pipe.
 import fcntl
 import json
 import os
+import select
 import shutil
 import signal
 import tempfile
@@ -156,10 +157,11 @@ class Browser(Closing):
         return read
 
     def close(self) -> None:
-        """End it, and remove what it kept."""
+        """End it with all that it started, and remove what it kept."""
         os.close(self._out)
         os.close(self._in)
-        os.kill(self._process, signal.SIGTERM)
+        os.killpg(self._process, signal.SIGKILL)
+        _gone(self._process)
         os.waitpid(self._process, 0)
         self._folder.cleanup()
 
@@ -176,7 +178,28 @@ def _start(reads: int, writes: int, folder: str) -> int:
         *((os.POSIX_SPAWN_DUP2, end, number) for number, end in enumerate(ends, start=3)),
     ]
     words = [PROGRAM, *_OPTIONS, f"--user-data-dir={folder}", "about:blank"]
-    process = os.posix_spawnp(PROGRAM, words, os.environ, file_actions=actions)
+    surroundings = {**os.environ, "TMPDIR": folder}  # what it has no time to remove lies there too
+    process = os.posix_spawnp(PROGRAM, words, surroundings, file_actions=actions, setpgroup=0)
     for end in ends:
         os.close(end)
     return process
+
+
+def _gone(group: int) -> None:
+    """Come back when no process of a killed group runs, so that none writes any more.
+
+    Most of them are not our children: they cannot be waited for, but looked at.
+    """
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # behind the name, which may hold anything: state, parent, group
+            of = int(status.read_text(errors="replace").rpartition(")")[2].split()[2])
+            if of != group:
+                continue
+            member = os.pidfd_open(int(status.parent.name))
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has gone meanwhile
+        try:
+            select.select([member], [], [])
+        finally:
+            os.close(member)
