@@ -19,7 +19,7 @@ demo: setup ## see what works today, on a shipped example
 
 test: ## run all tests
 	@tools/setup dev
-	$(PY) -m pytest -n 2 $(TESTS)
+	$(PY) -m pytest -n 2 --dist worksteal $(TESTS)
 
 lint: ## ruff, mypy --strict, clang-format
 	@tools/setup dev

@@ -24,6 +24,8 @@ MODULES = (
     "replays",
     "recording",
     "one_call",
+    "lives",
+    "parts",
     "tree_detection",
     "flips",
     "corpus",

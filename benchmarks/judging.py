@@ -25,7 +25,7 @@ from tests.judge.races import truths_of
 
 from eitherway.errors import UsageError
 from eitherway.find.confirm import Tracer
-from eitherway.find.states import DIFFERS_NEAR, SAME_NEAR
+from eitherway.find.states import DIFFERS_NEAR, NOTHING_LEFT, SAME_NEAR
 from eitherway.model.finding import Finding
 from eitherway.model.words import Class, Kind
 from eitherway.sandbox.box import Sandbox
@@ -105,7 +105,7 @@ def _add(race: Race, finding: Finding) -> None:
 
 def _state_alone(finding: Finding) -> str:
     """What the state behind the two would have said: the criterion of 2007."""
-    if SAME_NEAR in finding.explanation:
+    if SAME_NEAR in finding.explanation or NOTHING_LEFT in finding.explanation:
         return SAME
     harmful = any(words.startswith(DIFFERS_NEAR) for words in finding.explanation)
     return DIFFERS if harmful else NOTHING

@@ -4,9 +4,10 @@
 All run in turn; the processor's time is that of the tree and of whoever looks at it. Figures are
 medians of the rounds. What a call costs has two parts: what the tree takes more than bare, and
 what the recorder takes itself. What every recording costs once, whatever is recorded, is told
-apart: it is what recording `true` takes more than `true`. Bare and BPF differ by little, so they
-run in more rounds than the others. The bars: of what strace costs above bare, half on forks and
-0.8 elsewhere by ptrace; 500 ns a recorded call by BPF, of both parts.
+apart: it is what recording `true` takes more than `true`. Bare and BPF differ by little: they run
+in many more pairs, at the same addresses each time, and what a call costs is told with its interval
+of 95 % (`benchmarks/pairs.py`). The bars: of what strace costs above bare, half on forks and 0.8
+elsewhere by ptrace; 500 ns a recorded call by BPF, of both parts.
 """
 
 import os
@@ -15,10 +16,12 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.measure import Watch, arguments, progress, published, started, table
-from benchmarks.running import Spent, spent, workplace
+from benchmarks.pairs import Estimate, estimate, in_turn
+from benchmarks.running import Spent, fixed_layout, spent, workplace
 from benchmarks.sources import need
 from benchmarks.subjects.subject import Job
 from benchmarks.workloads import FORKS, WORKLOADS
@@ -32,7 +35,7 @@ from eitherway.worlds.processes.watching import RECORDER, Watching
 BARS = {f"{FORKS} forks": 0.5}
 BAR = 0.8  # elsewhere
 BAR_OF_BPF = 500  # ns for each call
-PAIRS = 4  # of bare and BPF, for each round of all
+PAIRS = 15  # of bare and BPF, for each round of all
 NOTHING = 20  # recordings of `true`
 
 
@@ -96,11 +99,11 @@ def _empty(folder: Path) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def measured(job: Job, place: Path, variant: Variant) -> Measured:
-    """Once under one variant."""
+def measured(job: Job, place: Path, variant: Variant, *, counted: bool = True) -> Measured:
+    """Once under one variant; whether the calls are to be counted."""
     with _empty(place / "written") as folder:
         took = variant.spent(job, folder)
-        if not (folder / "MANIFEST").exists():
+        if not counted or not (folder / "MANIFEST").exists():
             return Measured(took)
         size = sum(file.stat().st_size for file in folder.iterdir())
         with Recording.open(folder) as recording:
@@ -116,9 +119,11 @@ def compared(name: str, rounds: int, variants: Mapping[str, Variant]) -> Rounds:
             progress(f"{name}, round {number + 1} of {rounds}")
             for title, variant in variants.items():
                 found[title].append(measured(job, place, variant))
-        for _ in range(rounds * (PAIRS - 1)):
-            for title in ("bare", "bpf"):
-                found[title].append(measured(job, place, variants[title]))
+        once = partial(measured, job, place, counted=False)
+        arms = {title: partial(once, variants[title]) for title in ("bare", "bpf")}
+        progress(f"{name}, {rounds * (PAIRS - 1)} pairs")
+        for title, runs in in_turn(arms, rounds * (PAIRS - 1)).items():
+            found[title] += runs
     return found
 
 
@@ -135,6 +140,10 @@ def once(variants: Mapping[str, Variant]) -> dict[str, float]:
 
 def _median(runs: list[Measured], what: Callable[[Measured], float]) -> float:
     return statistics.median(map(what, runs))
+
+
+def _calls(runs: list[Measured]) -> float:
+    return statistics.median(run.calls for run in runs if run.calls)
 
 
 def _cpu(run: Measured) -> float:
@@ -157,14 +166,20 @@ def share(rounds: Rounds, variant: str) -> float:
 
 def per_call(rounds: Rounds, variant: str, start: float = 0.0) -> float:
     """Nanoseconds for each recorded call, without the seconds that are taken once."""
-    calls = _median(rounds[variant], lambda run: run.calls)
-    return (above(rounds, variant) - start) / calls * 1e9
+    return (above(rounds, variant) - start) / _calls(rounds[variant]) * 1e9
+
+
+def in_pairs(rounds: Rounds, variant: str, start: float = 0.0) -> Estimate:
+    """The same, from pairs with bare."""
+    calls = _calls(rounds[variant])
+    pairs = zip(rounds["bare"], rounds[variant], strict=True)
+    return estimate([(_cpu(seen) - _cpu(bare) - start) / calls * 1e9 for bare, seen in pairs])
 
 
 def in_recorder(rounds: Rounds, variant: str, start: float = 0.0) -> float:
     """Of these, what the recorder takes itself."""
     own = _median(rounds[variant], lambda run: run.spent.own)
-    return (own - start) / _median(rounds[variant], lambda run: run.calls) * 1e9
+    return (own - start) / _calls(rounds[variant]) * 1e9
 
 
 def _times(rounds: Rounds, variant: str) -> list[str]:
@@ -188,13 +203,15 @@ def costs(name: str, rounds: Rounds, start: Mapping[str, float]) -> list[str]:
     """A row: what each recorder of ours costs above bare; what is over its bar is bold."""
     cells = [name]
     for variant in list(rounds)[len(OTHERS) :]:
-        found, cost = share(rounds, variant), per_call(rounds, variant, start[variant])
-        over = found > BARS.get(name, BAR) if variant == "ptrace" else cost > BAR_OF_BPF
-        calls = _median(rounds[variant], lambda run: run.calls)
-        size = _median(rounds[variant], lambda run: run.size) / calls
-        cells += [f"{calls:,.0f}", f"{size:.0f}"]
-        cells += [held(f"{found:.2f}", over and variant == "ptrace")]
-        cells += [held(f"{cost:,.0f}", over and variant != "ptrace")]
+        runs, found = rounds[variant], share(rounds, variant)
+        sizes = statistics.median(run.size for run in runs if run.calls)
+        cells += [f"{_calls(runs):,.0f}", f"{sizes / _calls(runs):.0f}"]
+        if variant == "ptrace":
+            cells += [held(f"{found:.2f}", found > BARS.get(name, BAR))]
+            cells += [f"{per_call(rounds, variant, start[variant]):,.0f}"]
+        else:
+            cells += [f"{found:.2f}"]
+            cells += [in_pairs(rounds, variant, start[variant]).told(BAR_OF_BPF)]
         cells += [f"{in_recorder(rounds, variant, start[variant]):,.0f}"]
     return cells
 
@@ -210,10 +227,11 @@ def _noise(all_rounds: list[Rounds]) -> str:
 
 def main() -> None:
     """Both tables."""
-    parser = arguments(__doc__, rounds=5)
+    parser = arguments(__doc__, rounds=3)
     parser.add_argument("workloads", nargs="*", help="only those whose names begin so")
     options = parser.parse_args()
     need("strace", "strace")
+    fixed_layout()
     names = [name for name in WORKLOADS if name.startswith(tuple(options.workloads or [""]))]
     watch = Watch()
     with Watching() as watching:

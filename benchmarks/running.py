@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs jobs: measured, or recorded and replayed."""
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ from eitherway.worlds.threads.trace_request import Depth, TraceRequest
 _PATIENCE = 60  # seconds that a load may take to end after its server
 
 
+_NO_RANDOM_ADDRESSES = 0x0040000  # ADDR_NO_RANDOMIZE
 _ROOM = 64 << 20  # bytes that the files of one job need at most
 
 
@@ -40,6 +42,11 @@ def workplace() -> Iterator[Path]:
     usable = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM
     with tempfile.TemporaryDirectory(prefix="eitherway-", dir=memory if usable else None) as name:
         yield Path(name)
+
+
+def fixed_layout() -> None:
+    """What is started from here on lies at the same addresses each time: chance costs time too."""
+    ctypes.CDLL(None).personality(_NO_RANDOM_ADDRESSES)
 
 
 def spent(

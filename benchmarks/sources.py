@@ -134,7 +134,21 @@ def small_program(name: str, kit: Kit) -> Path:
         compiled(kit, [PROGRAMS / f"{name}.c"], folder)
         return linked(kit.cc, folder / name)
 
-    return built(name, kit, recipe, PROGRAMS / f"{name}.c")
+    return built(name, kit, recipe, PROGRAMS / f"{name}.c", *sorted(PROGRAMS.glob("*.h")))
+
+
+def bpf_programs(name: str) -> Path:
+    """A file of programs for the kernel: those of the recorder, and what one of ours adds."""
+    need("clang", "clang")
+    own = PROGRAMS / f"{name}.bpf.c"
+    recorder = PROGRAMS.parent.parent / "native" / "recorder"
+
+    def recipe(_: Kit, folder: Path) -> Path:
+        flags = ("-target", "bpf", "-mcpu=v3", "-g", "-O2", "-DCASTS")
+        do(["clang", *flags, "-c", str(own), "-o", name], folder)
+        return folder / name
+
+    return built(name, BARE, recipe, own, recorder / "recorder.bpf.c", recorder / "seen.h")
 
 
 def configured(tree: Path, kit: Kit, folder: Path, *options: str) -> None:

@@ -5,7 +5,19 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from benchmarks import detecting, measure, recording, replays, running, sources
+from benchmarks import (
+    detecting,
+    kernel_clock,
+    lives,
+    measure,
+    one_call,
+    pairs,
+    parts,
+    recording,
+    replays,
+    running,
+    sources,
+)
 from benchmarks.subjects.all import ALL, chosen
 from benchmarks.subjects.kernels import KERNELS
 from benchmarks.subjects.subject import Job, Size
@@ -99,6 +111,11 @@ def test_every_table_has_its_place() -> None:
         "judging cost",
         "copies",
         "recording",
+        "one call",
+        "one call, controls",
+        "one call in the kernel",
+        "lives",
+        "parts of a call",
         "tree detection",
         "flips",
     ):
@@ -183,6 +200,76 @@ def test_what_a_recorder_takes_itself_is_told_apart() -> None:
     found: recording.Rounds = {"bpf": [recording.Measured(took, 100)]}
     assert recording.in_recorder(found, "bpf") == pytest.approx(5e6)
     assert recording.in_recorder(found, "bpf", start=0.2) == pytest.approx(3e6)
+
+
+def test_an_interval_is_as_wide_as_its_figures() -> None:
+    sharp = pairs.estimate([480.0, 490.0, 500.0, 510.0, 520.0] * 8)
+    noisy = pairs.estimate([-500.0, 0.0, 500.0, 1000.0, 1500.0] * 8)
+    assert sharp.value == noisy.value == 500
+    assert 480 <= sharp.low <= 500 <= sharp.high <= 520
+    assert noisy.high - noisy.low > sharp.high - sharp.low
+    assert pairs.estimate([480.0, 490.0, 500.0, 510.0, 520.0] * 8) == sharp
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [
+        (350, 450, "400 [350, 450]"),
+        (350, 550, "400 [350, 550] ?"),
+        (510, 550, "**400 [510, 550]**"),
+    ],
+)
+def test_what_cannot_be_told_from_the_bar_is_said(low: float, high: float, told: str) -> None:
+    assert pairs.Estimate(400, low, high).told(500) == told
+
+
+def test_each_runs_once_in_a_round_and_each_is_as_often_the_first() -> None:
+    order: list[str] = []
+
+    def noted(name: str) -> int:
+        order.append(name)
+        return len(order)
+
+    found = pairs.in_turn({"a": lambda: noted("a"), "b": lambda: noted("b")}, 20)
+    assert [len(runs) for runs in found.values()] == [20, 20]
+    rounds = [tuple(order[at : at + 2]) for at in range(0, 40, 2)]
+    assert rounds.count(("a", "b")) == rounds.count(("b", "a")) == 10
+
+
+def test_what_others_do_to_both_of_a_pair_is_no_cost() -> None:
+    found: recording.Rounds = {
+        "bare": [recording.Measured(seconds(took)) for took in (1.0, 5.0, 2.0)],
+        "bpf": [
+            recording.Measured(seconds(1.5), 100),
+            recording.Measured(seconds(5.5)),
+            recording.Measured(seconds(2.5)),
+        ],
+    }
+    assert recording.in_pairs(found, "bpf", start=0.25) == pairs.Estimate(2.5e6, 2.5e6, 2.5e6)
+
+
+def test_a_call_costs_its_tree_and_the_recorder() -> None:
+    bare = [one_call.Cost(100, 0), one_call.Cost(300, 0)]
+    seen = [one_call.Cost(250, 3000), one_call.Cost(450, 3000)]
+    added = one_call.added(bare, seen, start=1000, count=20)
+    assert added.bare == 200
+    assert [part.value for part in (added.tree, added.recorder, added.together)] == [150, 100, 250]
+
+
+def test_processes_are_made_when_asked() -> None:
+    with lives.Maker() as maker:
+        assert float(maker.asked("vfork 8")) > 0
+        assert maker.asked("again") == "ready"
+        assert float(maker.asked("fork 8")) > 0
+
+
+def test_parts_of_a_call() -> None:
+    calls = [kernel_clock.Ran(9000, 100), kernel_clock.Ran(8000, 100)]
+    lives = [kernel_clock.Ran(1500, 10)]
+    run = parts.Run(made=80, recorded=40, recorder=4e-6, ran=[*calls, *lives])
+    found = parts.parts(run, parts.Nothing(coming=70, inside=50))
+    assert found == parts.Parts(made=2, coming=297.5, programs=200, recorder=100)
+    assert found.together == 597.5
 
 
 def test_what_a_recording_costs_once_is_no_part_of_its_calls() -> None:

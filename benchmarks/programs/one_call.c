@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // one_call SORT COUNT: makes one sort of system call over and over; prints how many, and the
-// nanoseconds of the processor that each took. It stays on one processor, and so do its children: a
-// process that is made on another one costs more, and by chance.
+// nanoseconds of the processor that each took, here and in children.
 #define _GNU_SOURCE
+#include "one_process.h"
+
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,20 +37,13 @@ static int open_and_close(void) {
     return close(open("/usr/bin/env", O_RDONLY)) < 0;
 }
 
-static int one_process(void) {
-    int status;
-    pid_t child = fork();
-    if (child == 0)
-        _exit(0);
-    return waitpid(child, &status, 0) != child;
-}
-
 static const struct {
     const char *name;
     int (*make)(void); // 0: it worked
     int calls;
-} sorts[] = {{"getuid", none, 1},   {"lseek", one_lseek, 1},           {"write", one_write, 1},
-             {"stat", one_stat, 1}, {"open-close", open_and_close, 2}, {"process", one_process, 3}};
+} sorts[] = {{"getuid", none, 1},    {"lseek", one_lseek, 1},           {"write", one_write, 1},
+             {"stat", one_stat, 1},  {"open-close", open_and_close, 2}, {"process", one_fork, 3},
+             {"vfork", one_vfork, 3}};
 
 static double now(void) {
     struct timespec time;
@@ -58,11 +51,14 @@ static double now(void) {
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-static void stay_here(void) {
-    cpu_set_t here;
-    CPU_ZERO(&here);
-    CPU_SET(sched_getcpu(), &here);
-    sched_setaffinity(0, sizeof here, &here);
+static double of(struct timeval time) {
+    return (double)time.tv_sec * 1e9 + (double)time.tv_usec * 1e3;
+}
+
+static double children(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return of(usage.ru_utime) + of(usage.ru_stime);
 }
 
 int main(int count, char **words) {
@@ -72,12 +68,14 @@ int main(int count, char **words) {
         if (strcmp(words[1], sorts[i].name) != 0)
             continue;
         long rounds = atol(words[2]) / sorts[i].calls;
-        double start = now();
+        double start = now(), before = children();
         for (long round = 0; round < rounds; round++)
             if (sorts[i].make())
                 return 1;
         long calls = rounds * sorts[i].calls;
-        printf("%ld %.0f\n", calls, (now() - start) / (double)calls);
+        double own = now() - start;
+        printf("%ld %.2f %.2f\n", calls, own / (double)calls,
+               (children() - before) / (double)calls);
         return 0;
     }
     return 64;

@@ -81,14 +81,14 @@ static const struct hook {
 } hooks[] = {
     {"func_entry", "eitherway_entry", true},
     {"func_exit", "eitherway_exit", true},
-    {"read1", "eitherway_access __tsan_read1@PLT, 1, 1, -8", false},
-    {"read2", "eitherway_access __tsan_read2@PLT, 1, 1, -5", false},
-    {"read4", "eitherway_access __tsan_read4@PLT, 1, 1, -1", false},
-    {"read8", "eitherway_access __tsan_read8@PLT, 2, 1, -1", false},
-    {"write1", "eitherway_access __tsan_write1@PLT, 1, 0, -8", false},
-    {"write2", "eitherway_access __tsan_write2@PLT, 1, 0, -5", false},
-    {"write4", "eitherway_access __tsan_write4@PLT, 1, 0, -1", false},
-    {"write8", "eitherway_access __tsan_write8@PLT, 2, 0, -1", false},
+    {"read1", "eitherway_access read1, 1, 1, -8", false},
+    {"read2", "eitherway_access read2, 1, 1, -5", false},
+    {"read4", "eitherway_access read4, 1, 1, -1", false},
+    {"read8", "eitherway_access read8, 2, 1, -1", false},
+    {"write1", "eitherway_access write1, 1, 0, -8", false},
+    {"write2", "eitherway_access write2, 1, 0, -5", false},
+    {"write4", "eitherway_access write4, 1, 0, -1", false},
+    {"write8", "eitherway_access write8, 2, 0, -1", false},
 };
 
 static const struct hook *hook_of(struct line line) {

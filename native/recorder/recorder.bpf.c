@@ -35,9 +35,12 @@ enum {
     NEWFSTATAT = 262,
     OPENAT2 = 437
 };
-enum { NOFOLLOW = 0x100, HERE = -100 }; // AT_SYMLINK_NOFOLLOW, AT_FDCWD
-enum { ADDRESS = 128 };                 // bytes of one that are kept
-enum { SENDER = 16 };                   // where si_pid is in a siginfo of x86-64
+enum { NOFOLLOW = 0x100, HERE = -100 };                 // AT_SYMLINK_NOFOLLOW, AT_FDCWD
+enum { ADDRESS = 128 };                                 // bytes of one that are kept
+enum { SENDER = 16 };                                   // where si_pid is in a siginfo of x86-64
+enum { SETLK = 6, SETLKW, OFD_SETLK = 37, OFD_SETLKW }; // of fcntl
+enum { SEEKS_FROM_POSITION = 1, SEEKS_FROM_END = 2 };
+enum { LOCK_OF_BYTES = 1 << 16 };
 
 // ---- what is looked at of the kernel, by names that are found when this is loaded
 
@@ -429,10 +432,30 @@ INLINE void take_file(struct task_struct *task, struct seen *seen, u32 descripto
     FIELD(seen->open_flags, file, f_flags);
 }
 
+// As the tracer has it (LOCK_OF_BYTES). What is counted from the end of a file is taken for all of
+// it.
+INLINE void take_lock(struct seen *seen) {
+    struct {
+        short type, whence;
+        long long start, length;
+    } lock = {0};
+    u64 command = seen->arguments[1];
+    read_user(&lock, sizeof lock, (const void *)seen->arguments[2]);
+    seen->pair[0] = (unsigned short)lock.type;
+    if (command != SETLK && command != SETLKW && command != OFD_SETLK && command != OFD_SETLKW)
+        return;
+    long long first = lock.start + (lock.whence == SEEKS_FROM_POSITION ? seen->position : 0);
+    long long other = first + lock.length, all = ~(1ull << 63);
+    bool known = lock.whence != SEEKS_FROM_END;
+    seen->arguments[3] = !known ? 0 : lock.length < 0 ? other : first;
+    seen->arguments[4] = !known || !lock.length ? all : lock.length < 0 ? first : other;
+    seen->pair[0] |= LOCK_OF_BYTES;
+}
+
 // What some calls are given lies in memory: what kind of lock, how to open, where a socket is.
 INLINE void take_memory(struct task_struct *task, struct seen *seen, u32 number) {
     if (number == FCNTL)
-        read_user(seen->pair, sizeof(short), (const void *)seen->arguments[2]);
+        take_lock(seen);
     if (number == OPENAT2)
         read_user(&seen->arguments[2], sizeof(u64), (const void *)seen->arguments[2]);
     if (number == BIND || number == CONNECT) {

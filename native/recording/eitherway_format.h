@@ -52,6 +52,7 @@ enum ew_block_number {
   EW_BLOCK_THREAD_NAMES = 41, /* Names that threads were given; of one thread the last counts. */
   EW_BLOCK_THREAD_CHANGES = 42, /* Words of memory that are not at the end as they were where the recorded way was left, and all words of pages with blocks that were allocated behind there; in order, but for the last record. */
   EW_BLOCK_THREAD_STALE = 43, /* What stood in blocks of the heap when they were allocated behind there: bytes from their begin, without zeros at the end. */
+  EW_BLOCK_THREAD_REGISTERS = 44, /* Registers of the two threads of a branch where they synchronise behind their accesses: those that a call keeps, and the stack from there on. */
   EW_BLOCK_THREAD_ASKED = 37, /* How deep the trace is: a record for each range of addresses, which differ in that alone. */
   EW_BLOCK_PROCESS_CALLS = 48, /* System calls, in the order in which they were over. */
   EW_BLOCK_PROCESS_OBJECTS = 49, /* Files, pipes and sockets that calls led to. Number 0 means none. */
@@ -269,6 +270,33 @@ _Static_assert(offsetof(struct ew_thread_stale, kept) == 24, "thread_stale.kept"
 _Static_assert(offsetof(struct ew_thread_stale, event) == 32, "thread_stale.event");
 _Static_assert(offsetof(struct ew_thread_stale, length) == 36, "thread_stale.length");
 
+/* What a thread holds at an event, taken within the runtime; unwinding leads from there to the program's frames. The stack follows. */
+struct ew_thread_registers {
+  uint64_t pc; /* Where in the code. */
+  uint64_t stack; /* Address of the first byte that follows: the stack pointer. */
+  uint64_t r15; /* As it is there. */
+  uint64_t r14; /* As it is there. */
+  uint64_t r13; /* As it is there. */
+  uint64_t r12; /* As it is there. */
+  uint64_t rbx; /* As it is there. */
+  uint64_t rbp; /* As it is there. */
+  uint64_t result; /* At the end of a thread what it returns; else 0. */
+  uint32_t event; /* At which they were taken. */
+  uint32_t length; /* Of the stack that follow: up to its end, or 65,536. [bytes] */
+};
+_Static_assert(sizeof(struct ew_thread_registers) == 80, "thread_registers");
+_Static_assert(offsetof(struct ew_thread_registers, pc) == 0, "thread_registers.pc");
+_Static_assert(offsetof(struct ew_thread_registers, stack) == 8, "thread_registers.stack");
+_Static_assert(offsetof(struct ew_thread_registers, r15) == 16, "thread_registers.r15");
+_Static_assert(offsetof(struct ew_thread_registers, r14) == 24, "thread_registers.r14");
+_Static_assert(offsetof(struct ew_thread_registers, r13) == 32, "thread_registers.r13");
+_Static_assert(offsetof(struct ew_thread_registers, r12) == 40, "thread_registers.r12");
+_Static_assert(offsetof(struct ew_thread_registers, rbx) == 48, "thread_registers.rbx");
+_Static_assert(offsetof(struct ew_thread_registers, rbp) == 56, "thread_registers.rbp");
+_Static_assert(offsetof(struct ew_thread_registers, result) == 64, "thread_registers.result");
+_Static_assert(offsetof(struct ew_thread_registers, event) == 72, "thread_registers.event");
+_Static_assert(offsetof(struct ew_thread_registers, length) == 76, "thread_registers.length");
+
 /* What of the run was asked for: the trace has nothing else. */
 struct ew_thread_asked {
   uint32_t depth; /* 0: synchronisation and lives of threads; 1: plain accesses too; 2: values too. */
@@ -310,7 +338,7 @@ struct ew_process_call {
   uint64_t a4; /* Fifth. */
   uint64_t a5; /* Sixth. */
   uint64_t result; /* As the kernel gives it: -errno, as a signed number. */
-  uint64_t position; /* Of the open file before the call; all ones when it has none. [bytes] */
+  uint64_t position; /* Of the open file before the call; of several messages of a socket, how many bytes they had; all ones when there is none. [bytes] */
   uint64_t entered; /* When it was let through; the tracer counts what happens, and the recorder how far its ring was written. */
   uint64_t left; /* When it was over. */
   uint32_t thread; /* Who, by its number inside the sandbox. */
@@ -319,7 +347,7 @@ struct ew_process_call {
   uint32_t object; /* Object of the descriptor that it was given. */
   uint32_t second; /* Object of the second descriptor, or of the one that it returned. */
   uint32_t flags; /* 1: it never returned. 2: others went on while it waited. 4: the file is open for appending. 8: how it ended was not looked at: it could but work. 16: it only gives: others can go on by it from its begin. */
-  uint64_t value; /* Of a path, the text; of descriptors in memory, both; of a lock, what is asked for; of a poll, the text of what was asked for and found (struct pollfd, of epoll struct epoll_event); of semaphores, the text of what is done (struct sembuf); of a message, its type. */
+  uint64_t value; /* Of a path, the text; of descriptors in memory, both; of a lock, what is asked for, and 65536 when its bytes stand in a3 (the first) and a4 (behind the last); of a poll, the text of what was asked for and found (struct pollfd, of epoll struct epoll_event); of semaphores, the text of what is done (struct sembuf); of a message, its type. */
 };
 _Static_assert(sizeof(struct ew_process_call) == 112, "process_call");
 _Static_assert(offsetof(struct ew_process_call, a0) == 0, "process_call.a0");
@@ -939,6 +967,7 @@ static inline uint32_t ew_record_size(uint32_t type) {
   case EW_BLOCK_THREAD_NAMES: return 8;
   case EW_BLOCK_THREAD_CHANGES: return 24;
   case EW_BLOCK_THREAD_STALE: return 40;
+  case EW_BLOCK_THREAD_REGISTERS: return 80;
   case EW_BLOCK_THREAD_ASKED: return 40;
   case EW_BLOCK_PROCESS_CALLS: return 112;
   case EW_BLOCK_PROCESS_OBJECTS: return 24;
@@ -953,7 +982,7 @@ static inline uint32_t ew_record_size(uint32_t type) {
 
 /* Whether each record is followed by as many bytes as its last field says. */
 static inline int ew_record_has_tail(uint32_t type) {
-  return type == EW_BLOCK_STRINGS || type == EW_BLOCK_INPUT || type == EW_BLOCK_METADATA || type == EW_BLOCK_THREAD_MODULES || type == EW_BLOCK_THREAD_NAMES || type == EW_BLOCK_THREAD_STALE || type == EW_BLOCK_PROCESS_TEXTS || type == EW_BLOCK_PROCESS_DATA;
+  return type == EW_BLOCK_STRINGS || type == EW_BLOCK_INPUT || type == EW_BLOCK_METADATA || type == EW_BLOCK_THREAD_MODULES || type == EW_BLOCK_THREAD_NAMES || type == EW_BLOCK_THREAD_STALE || type == EW_BLOCK_THREAD_REGISTERS || type == EW_BLOCK_PROCESS_TEXTS || type == EW_BLOCK_PROCESS_DATA;
 }
 
 /* The name of a block type in the manifest. */
@@ -982,6 +1011,7 @@ static inline const char *ew_block_name(uint32_t type) {
   case EW_BLOCK_THREAD_NAMES: return "thread_names";
   case EW_BLOCK_THREAD_CHANGES: return "thread_changes";
   case EW_BLOCK_THREAD_STALE: return "thread_stale";
+  case EW_BLOCK_THREAD_REGISTERS: return "thread_registers";
   case EW_BLOCK_THREAD_ASKED: return "thread_asked";
   case EW_BLOCK_PROCESS_CALLS: return "process_calls";
   case EW_BLOCK_PROCESS_OBJECTS: return "process_objects";

@@ -12,7 +12,6 @@
 
 #define FIRST_LOOK (1u << 14) // quiet decision points until the first look; each later one at twice
 #define ACCESSES 64           // points for which one stands that many plain accesses led to
-#define SHARE 4               // of the points so far, one in so many may be spent on a look
 #define KEPT 64               // states of one look, each at the beginning of a cycle of turns
 #define MANY 16 // pages that change in a cycle, and as many again for each four threads
 
@@ -20,12 +19,20 @@
 // operations is where it was at the end of each.
 static const uint32_t lengths[] = {1, 2, 3, 7, 61, 446, 2000};
 #define LENGTHS (sizeof lengths / sizeof *lengths)
+#define CYCLE 2520
+
+// What things take, in the time of a point. A look takes a small part of what the run has taken so
+// far; until that is enough to go round a few times, half of it.
+#define ACCESSES_TAKE 8
+#define PAGE_TAKES 16
+#define SHARE 16
+#define LEAST 6 // cycles
 
 bool ew_circles_watched;
 bool ew_circles_looked_for;
-static uint64_t quiet, next_look;
+static uint64_t quiet, next_look, taken;
 static struct {
-    uint64_t until; // quiet points
+    uint64_t until; // as much is taken
     uint32_t length, left;
     uint32_t state_count;
     uint64_t states[KEPT];
@@ -33,14 +40,12 @@ static struct {
 
 void ew_circles_begin(bool look) {
     ew_circles_looked_for = look;
-    ew_circles_watched = false;
-    quiet = 0;
-    next_look = FIRST_LOOK;
+    ew_circles_disturb();
 }
 
 void ew_circles_disturb(void) {
     ew_circles_watched = false;
-    quiet = 0;
+    quiet = taken = 0;
     next_look = FIRST_LOOK;
 }
 
@@ -61,13 +66,17 @@ static void begin_look(void) {
     next_look = 2 * quiet;
     if (!is_apart())
         return;
-    watch.until = quiet + quiet / SHARE;
+    uint64_t least = (uint64_t)LEAST * CYCLE * ew_ready_count, part = taken / SHARE;
+    least = least < taken / 2 ? least : taken / 2;
+    watch.until = taken + (part > least ? part : least);
     watch.length = watch.left = watch.state_count = 0;
     ew_circles_watched = true;
 }
 
 static void count(enum ew_why why) {
-    quiet += why == EW_WHY_ACCESS && !ew_circles_watched ? ACCESSES : 1;
+    bool many = why == EW_WHY_ACCESS && !ew_circles_watched;
+    quiet += many ? ACCESSES : 1;
+    taken += many ? ACCESSES_TAKE : 1;
     if (UNLIKELY(quiet >= next_look) && !ew_circles_watched)
         begin_look();
 }
@@ -95,7 +104,7 @@ static bool is_at_work(const struct ew_fingerprint *state) {
 
 static void begin_cycle(void) {
     static struct ew_fingerprint state; // not on the stack, which is part of what is looked at
-    if (quiet >= watch.until || watch.state_count == KEPT || !is_apart() ||
+    if (taken >= watch.until || watch.state_count == KEPT || !is_apart() ||
         !ew_fingerprint(&state) || is_at_work(&state)) {
         ew_circles_watched = false;
         return;
@@ -103,7 +112,7 @@ static void begin_cycle(void) {
     if (was_here(state.hash))
         ew_circles_closed();
     watch.states[watch.state_count++] = state.hash;
-    quiet += state.pages / 8; // which takes about as long as so many points
+    taken += state.pages * PAGE_TAKES;
 }
 
 // The ready thread with the next higher number, or the first.

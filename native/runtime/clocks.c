@@ -3,6 +3,7 @@
 #include "family.h"
 #include "objects.h"
 #include "places.h"
+#include "readers.h"
 #include "shadow.h"
 
 #include <string.h>
@@ -23,6 +24,7 @@ static struct ew_times *times(void) {
 static void show(void) {
     ew_current = times()->segment << 4 | 15;
     ew_slot = times()->slot;
+    ew_readers_are_of(ew_slot);
     ew_clock = times()->clock->at;
 }
 

@@ -139,6 +139,13 @@ bool ew_input_perhaps(enum ew_input_kind kind, bool came, void *data, size_t siz
     return came;
 }
 
+bool ew_input_went_on(void) {
+    char nothing = 0;
+    if (ew_scripted && !ew_script_goes_on())
+        return false;
+    return ew_input_perhaps(EW_INPUT_WENT_ON, true, &nothing, sizeof nothing);
+}
+
 // In a run that has left its recording, what needs no answer from it.
 static bool answer_oneself(uint32_t kind, long number, long b, long c, long *result) {
     long sends = ew_ask_sends(number, b, c);

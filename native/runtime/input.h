@@ -22,6 +22,7 @@ enum ew_input_kind {
     EW_INPUT_WAITED,  // struct ew_input_wait
     EW_INPUT_SIGNAL,  // struct ew_input_signal; of nobody
     EW_INPUT_TURN,    // among processes: see shared.c
+    EW_INPUT_WENT_ON, // somebody let the program go on that had stopped itself
 };
 
 // Of `kind`: the lower half is one of these, the upper one tells what was asked, see asks.h.
@@ -72,6 +73,9 @@ void ew_input_wait(uint32_t thread, struct ew_input_wait *wait);
 void ew_input_signal(struct ew_input_signal *signal);
 // Which turn among processes it is, as the process itself knows when it is another run.
 void ew_input_turn(long *turn);
+
+// The program has stopped itself and was let go on; in a replay whether it was.
+bool ew_input_went_on(void);
 
 // Notes what the program says about itself; in a replay what it said then.
 void ew_input_tell(enum ew_input_kind kind, const char *text, size_t size);

@@ -24,6 +24,10 @@ static bool is_on_stack(const struct ew_thread *thread, uintptr_t address) {
     return address < end && address >= end - thread->stack_size;
 }
 
+uintptr_t ew_stack_end(uintptr_t sp) {
+    return is_on_stack(ew_self, sp) ? end_of_stack(ew_self) : 0;
+}
+
 static const struct ew_thread *owner_of(uintptr_t address) {
     if (address < lowest || address >= highest)
         return NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // open: a FIFO waits for its other end, and other threads run meanwhile.
 #include "input.h"
+#include "refusals.h"
 #include "stream.h"
 #include "sync.h"
 #include "threads.h"
@@ -100,6 +101,7 @@ static int run(const struct opening *opening) {
     if (ew_running)
         ew_testcancel();
     long fd = ew_running && is_fifo(opening) ? open_fifo(opening) : open_now(opening, 0);
+    ew_refusal_notice((int)-fd);
     return (int)ew_result(fd);
 }
 
@@ -170,7 +172,10 @@ EW_EXPORT FILE *fopen64(const char *path, const char *mode) {
     if (!ew_running || !is_fifo(&opening)) {
         if (!libc_fopen)
             libc_fopen = (FILE * (*)(const char *, const char *)) ew_libc_function("fopen64");
-        return libc_fopen(path, mode);
+        FILE *opened = libc_fopen(path, mode);
+        if (!opened)
+            ew_refusal_notice(errno);
+        return opened;
     }
     int fd = run(&opening);
     FILE *stream = fd < 0 ? NULL : fdopen(fd, mode);

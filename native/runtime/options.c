@@ -44,6 +44,7 @@ static const struct {
     FIELD("branch-turned", tuning.branch.turned),
     FIELD("branch-stores", tuning.branch.stores),
     FIELD("branch-longest", tuning.branch.longest),
+    FIELD("branch-slow", tuning.branch.slow),
     FIELD("branch-pause", tuning.branch.pause),
     FIELD("branch-stop", tuning.branch.stop),
     FIELD("branch-files", tuning.branch.files),

@@ -25,9 +25,9 @@ static inline bool ew_split_is_done(const struct ew_cell *cell, uint32_t byte, b
 
 // The thread has read the same before, since it was last written: then it knows of that write.
 static inline bool ew_reader_passes(const struct ew_cell *cell, uint32_t mine) {
-    if (!ew_has_readers(cell->read) || ew_slot >= EW_READERS_SLOTS)
+    if (!ew_has_readers(cell->read))
         return false;
-    uint32_t *entry = ew_reader(cell->read, ew_slot);
+    uint32_t *entry = ew_reader_mine(cell->read);
     if ((*entry ^ mine) & (EW_UNAWARE | EW_ATOMIC | EW_BYTES))
         return false;
     *entry = mine;
@@ -64,19 +64,19 @@ static inline bool ew_split_passes(struct ew_cell *cell, uint32_t bytes, bool wr
     return true;
 }
 
-// All of a cell that is not split.
-static inline bool ew_whole_passes(struct ew_cell *cell, bool writes) {
+// All of a cell that is not split; `mine` is the running thread's entry.
+static inline bool ew_whole_passes(struct ew_cell *cell, uint32_t mine, bool writes) {
     if (!writes && ew_has_readers(cell->read))
-        return ew_reader_passes(cell, ew_current);
+        return ew_reader_passes(cell, mine);
     if (UNLIKELY(!ew_past_is_plain(cell)))
         return false;
-    *(writes ? &cell->write : &cell->read) = ew_current;
+    *(writes ? &cell->write : &cell->read) = mine;
     return true;
 }
 
 static inline bool ew_cell_passes(struct ew_cell *cell, bool writes) {
     return ew_is_split(cell->write) ? ew_split_passes(cell, EW_BYTES, writes)
-                                    : ew_whole_passes(cell, writes);
+                                    : ew_whole_passes(cell, ew_current, writes);
 }
 
 // Some bytes of one that is not split, and need not be.

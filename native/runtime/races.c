@@ -138,12 +138,27 @@ void ew_hung(void) {
     row->kind = EW_FOUND_HANG;
 }
 
+void ew_stopped(int number) {
+    struct ew_found_row *row = fresh_row();
+    if (!row)
+        return;
+    row->thread = ew_self->id;
+    row->size = (uint32_t)number;
+    row->kind = EW_FOUND_HANG;
+}
+
 void ew_gave_up(int status) {
     struct ew_found_row *row = ew_family_row();
     if (!row)
         return;
     row->size = (uint32_t)status;
     row->kind = EW_FOUND_GIVEN_UP;
+}
+
+void ew_refused(void) {
+    struct ew_found_row *row = ew_family_row();
+    if (row)
+        row->kind = EW_FOUND_REFUSED;
 }
 
 void ew_freed_wrongly(const void *block, const void *pc, unsigned kind) {

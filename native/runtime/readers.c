@@ -3,10 +3,13 @@
 
 #include <sys/mman.h>
 
-#define ENTRIES_BYTES ((size_t)EW_READERS_SLOTS * EW_READERS_STRIDE * sizeof *ew_readers_entries)
+// One more, which stays empty: see ew_reader_mine.
+#define ENTRIES_BYTES                                                                              \
+    ((size_t)(EW_READERS_SLOTS + 1) * EW_READERS_STRIDE * sizeof *ew_readers_entries)
 #define SLOTS_BYTES (EW_READERS_MAX * sizeof *ew_readers_slots)
 
 uint32_t *ew_readers_entries;
+uint32_t *ew_readers_mine;
 uint64_t *ew_readers_slots;
 static uint32_t used = 1, spare; // of those given back, `ew_readers_slots` holds the next
 

@@ -18,10 +18,20 @@
 // keep each other out of the caches.
 #define EW_READERS_STRIDE (EW_READERS_MAX + 1024 + 80)
 EW_DATA uint32_t *ew_readers_entries;
+EW_DATA uint32_t *ew_readers_mine;  // those of the running thread's slot
 EW_DATA uint64_t *ew_readers_slots; // by number: in which there is an entry
 
 static inline uint32_t *ew_reader(uint32_t number, uint32_t slot) {
     return &ew_readers_entries[(size_t)slot * EW_READERS_STRIDE + (number & (EW_READERS_MAX - 1))];
+}
+
+// What the running thread has there. Slots beyond have one in common, in which nothing is ever.
+static inline uint32_t *ew_reader_mine(uint32_t number) {
+    return &ew_readers_mine[number & (EW_READERS_MAX - 1)];
+}
+
+static inline void ew_readers_are_of(uint32_t slot) {
+    ew_readers_mine = ew_reader(0, slot < EW_READERS_SLOTS ? slot : EW_READERS_SLOTS);
 }
 
 static inline void ew_reader_put(uint32_t number, uint32_t slot, uint32_t entry) {

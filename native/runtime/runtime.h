@@ -396,6 +396,8 @@ void ew_trace_stop(void);  // from here on nothing is told
 bool ew_trace_pause(void); // as a finish, should it be the end: exec
 void ew_trace_resume(bool paused);
 uint32_t ew_trace_position(void); // number of the last event
+// What this thread of a branch holds is told where it synchronises from now on: the first times.
+void ew_registers_await(uint32_t thread);
 // Before another thread runs: what the last store wrote is looked up.
 EW_DATA bool ew_trace_unsettled;
 void ew_trace_settle(void);

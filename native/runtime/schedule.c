@@ -27,6 +27,11 @@ void ew_schedule_replay(const struct ew_schedule_head *old,
     taken = 0;
 }
 
+void ew_schedule_goes_to(uint64_t step) {
+    if (recorded_end < step)
+        recorded_end = step;
+}
+
 void ew_schedule_forked(void) {
     private_head = (struct ew_schedule_head){0};
 }

@@ -11,9 +11,10 @@ enum {
     EW_SWITCH_WAITER,
     EW_SWITCH_OUTSIDE,
     EW_SWITCH_WAITED,
-    EW_SWITCH_SIGNAL, // one came from the kernel
-    EW_SWITCH_TIME,   // something became due on the virtual clock
-    EW_SWITCH_CIRCLE, // the program was as it had been before: the run ends here
+    EW_SWITCH_SIGNAL,  // one came from the kernel
+    EW_SWITCH_TIME,    // something became due on the virtual clock
+    EW_SWITCH_CIRCLE,  // the program was as it had been before: the run ends here
+    EW_SWITCH_STOPPED, // it stopped itself, and nobody lets it go on: the same
 };
 
 void ew_schedule_record(struct ew_schedule_head *memory, struct ew_schedule_switch *switches);
@@ -24,6 +25,10 @@ void ew_schedule_forked(void); // nobody keeps the child's
 
 EW_DATA struct ew_schedule_head *ew_schedule_made;             // of this run
 EW_DATA const struct ew_schedule_switch *ew_schedule_recorded; // that it follows, or NULL
+
+// The run came so far, although its last decision point was earlier: it may have crashed right
+// behind an access that was none.
+void ew_schedule_goes_to(uint64_t step);
 
 void ew_schedule_check(void);
 static inline void ew_schedule_reached(void) { // a decision point

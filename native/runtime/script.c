@@ -64,8 +64,8 @@ static bool lets_go(const struct ew_inputs_item *item) {
 // What threads get or do by the way, and not by what they ask: a run may do without.
 static bool may_be_missed(const struct ew_inputs_item *item) {
     uint32_t kind = kind_of(item);
-    return kind == EW_INPUT_PASSED || kind == EW_INPUT_TURN || is_heard(item) || is_nothing(item) ||
-           (kind == EW_INPUT_WAITED && !lets_go(item));
+    return kind == EW_INPUT_PASSED || kind == EW_INPUT_TURN || kind == EW_INPUT_WENT_ON ||
+           is_heard(item) || is_nothing(item) || (kind == EW_INPUT_WAITED && !lets_go(item));
 }
 
 static const struct ew_inputs_item *behind(const struct ew_inputs_item *item) {
@@ -221,6 +221,19 @@ bool ew_script_sees_nothing(uint32_t kind) {
 
 bool ew_script_is_next(uint32_t kind) {
     return answers(first_of(line_of(ew_self->id)), kind);
+}
+
+bool ew_script_goes_on(void) {
+    struct line *line = line_of(ew_self->id);
+    uint32_t next = line ? line->next : NONE;
+    while (next != NONE && kind_of(entries[next].item) != EW_INPUT_WENT_ON &&
+           may_be_missed(entries[next].item))
+        next = entries[next].after;
+    if (next == NONE || kind_of(entries[next].item) != EW_INPUT_WENT_ON)
+        return false;
+    while (line->next != next)
+        take_first(line);
+    return true;
 }
 
 long ew_script_sent(uint32_t kind, long bytes) {

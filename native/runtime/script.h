@@ -18,6 +18,8 @@ void ew_script_begin(const char *items, const char *end);
 // recording knows no answer the run ends.
 const struct ew_inputs_item *ew_script_take(uint32_t kind);
 bool ew_script_is_next(uint32_t kind);
+// It stops itself: whether somebody let this thread go on then, before it got anything else.
+bool ew_script_goes_on(void);
 bool ew_script_sees_nothing(uint32_t kind); // that is the answer, and nothing is taken
 // The same of a call that is to send so many bytes: the outside takes as many as it did then.
 long ew_script_sent(uint32_t kind, long bytes);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals that the program sends: to its threads and itself without the kernel, to others with it.
+#include "bare.h"
 #include "channels.h"
 #include "family.h"
 #include "input.h"
 #include "pids.h"
+#include "races.h"
+#include "schedule.h"
+#include "script.h"
 #include "servers.h"
 #include "signals.h"
 
@@ -13,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static siginfo_t information(int number, int code, union sigval value) {
@@ -31,10 +37,53 @@ static void attend_soon(void) {
         ew_attend(false);
 }
 
+static bool has_children(void) {
+    siginfo_t info;
+    return raw6(SYS_waitid, P_ALL, 0, (long)&info, WEXITED | WNOHANG | WNOWAIT, 0, 0) != -ECHILD;
+}
+
+static _Noreturn void end_stopped(void) {
+    static char words[] = "eitherway: hang: the program stops itself, and nobody lets it go on\n";
+    ew_schedule_note(EW_SWITCH_STOPPED, ew_self->id);
+    ew_stopped(SIGSTOP);
+    ew_say(&(struct iovec){words, sizeof words - 1}, 1);
+    ew_end(EW_BARE_STATUS);
+}
+
+static bool stopped_for_ever(void) {
+    const struct ew_schedule_switch *next = ew_schedule_following() ? ew_schedule_next() : NULL;
+    if (!next || next->steps != ew_steps || next->kind != EW_SWITCH_STOPPED)
+        return false;
+    ew_schedule_taken();
+    return true;
+}
+
 // In a replay the program does not stop: who let it go on was outside, or may be too early now.
-static long stop_or_kill(int number) {
-    if (number == SIGSTOP && ew_replaying)
+// When it is another run, nobody does who did not then; but for a child, of which nobody knows.
+static void stop_again(void) {
+    if (ew_input_went_on())
+        return;
+    if (stopped_for_ever())
+        end_stopped();
+    if (ew_scripted && has_children())
+        ew_script_over();
+    if (ew_scripted)
+        end_stopped();
+}
+
+static long stop(void) {
+    if (ew_replaying) {
+        stop_again();
         return 0;
+    }
+    long error = raw3(SYS_kill, raw1(SYS_getpid, 0), SIGSTOP, 0);
+    ew_input_went_on();
+    return error;
+}
+
+static long stop_or_kill(int number) {
+    if (number == SIGSTOP)
+        return stop();
     if (number == SIGKILL)
         ew_signal_is_last(number);
     return raw3(SYS_kill, raw1(SYS_getpid, 0), number, 0);
@@ -201,9 +250,9 @@ EW_EXPORT int sigqueue(pid_t told, int number, const union sigval value) {
     if (number == SIGKILL && process == raw1(SYS_getpid, 0))
         ew_signal_is_last(number);
     if (is_for_kernel(process, number))
-        error = process == raw1(SYS_getpid, 0)
-                    ? -raw3(SYS_rt_sigqueueinfo, process, number, (long)&info)
-                    : send_outside(told, number, &info);
+        error = process != raw1(SYS_getpid, 0) ? send_outside(told, number, &info)
+                : number == SIGSTOP ? -stop()
+                                    : -raw3(SYS_rt_sigqueueinfo, process, number, (long)&info);
     else
         ew_signal_process(&info);
     attend_soon();

@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -211,10 +212,21 @@ static void end_family(uint32_t pid) {
     }
 }
 
+// A run may ask to be traced by who started it (PTRACE_TRACEME), and then stops at every signal:
+// it goes on with that signal, untraced.
+static void let_go(uint32_t pid, uint32_t status) {
+    uint32_t number = WSTOPSIG(status);
+    raw6(SYS_ptrace, PTRACE_DETACH, pid, 0, number == SIGTRAP ? 0 : number, 0, 0);
+}
+
 static uint32_t wait_for(uint32_t pid, struct rusage *usage) {
     uint32_t status = 0;
-    while (raw6(SYS_wait4, pid, (long)&status, 0, (long)usage, 0, 0) == -EINTR)
-        ;
+    for (bool ended = false; !ended;) {
+        long got = raw6(SYS_wait4, pid, (long)&status, 0, (long)usage, 0, 0);
+        ended = got != -EINTR && !(got > 0 && WIFSTOPPED(status));
+        if (got > 0 && !ended)
+            let_go(pid, status);
+    }
     end_family(pid);
     if (!stands)
         ew_resident_ran();

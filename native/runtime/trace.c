@@ -170,6 +170,10 @@ static void tell_local(uint64_t address) {
         ew_trace_row(&ew_trace_names, EW_BLOCK_THREAD_LOCALS, &row);
 }
 
+static bool is_plain(const struct ew_thread_event *event) {
+    return event->op <= EW_OP_FREE && !(event->flags & EW_FLAG_ATOMIC);
+}
+
 static void tell(struct ew_thread_event event, const void *pc) {
     if (events == NOT_ASKED_FOR)
         ew_cannot("the trace has more than four thousand million operations; ask for fewer steps");
@@ -181,6 +185,8 @@ static void tell(struct ew_thread_event event, const void *pc) {
     ew_trace_row(&ew_trace_events, EW_BLOCK_THREAD_EVENTS, &event);
     if (asked.depth == EW_TRACE_VALUES)
         tell_value(&event);
+    if (asked.depth == EW_TRACE_VALUES && !is_plain(&event))
+        ew_registers_tell(events, event.op);
     last = events++;
 }
 

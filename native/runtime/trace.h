@@ -48,6 +48,10 @@ uint32_t ew_site_of(const uintptr_t *frames, size_t depth); // in one of them, w
 // --- locals.c: variables on stacks
 void ew_locals_stack(uintptr_t low, uintptr_t high, bool first);     // there is one
 bool ew_local_at(uintptr_t address, struct ew_thread_local *result); // `event` is left alone
+uintptr_t ew_stack_end(uintptr_t sp); // of the running thread; 0: that is not its own stack
+
+// --- registers.c: what the two threads of a branch hold where they synchronise
+void ew_registers_tell(uint32_t event, unsigned op);
 
 // --- peek.c: memory that may be gone
 // Copies; false when it could not be read.

@@ -66,16 +66,36 @@ static inline __attribute__((always_inline)) void look(unsigned op, uintptr_t ad
         ew_usual_small(op, address, (uint32_t)size, pc);
 }
 
+// Where the compiler's own are called, the next is looked for ahead.
+static __attribute__((noinline)) void read8_first(uintptr_t address, uintptr_t pc) {
+    ew_look_ahead(address);
+    look(LOAD, address, 8, pc);
+}
+
 static inline __attribute__((always_inline)) void access(unsigned op, void *p, size_t size,
                                                          const void *pc, bool ahead) {
     uintptr_t address = (uintptr_t)p;
-    if (UNLIKELY(!ew_access_passes())) {
+    if (UNLIKELY(!ew_access_passes()))
         decide(op, p, size, pc);
-    } else if (UNLIKELY(!is_done(address, size, op == STORE))) {
-        if (ahead)
-            ew_look_ahead(address);
+    else if (LIKELY(is_done(address, size, op == STORE)))
+        return;
+    else if (ahead)
+        read8_first(address, (uintptr_t)pc);
+    else
         look(op, address, size, (uintptr_t)pc);
-    }
+}
+
+// What hooks.s has counted and found not to be done. What is of four bytes begins with its cell; of
+// smaller ones it looks for whole entries only.
+static inline __attribute__((always_inline)) void
+fresh(unsigned op, void *p, size_t size, struct ew_cell *cell, uint32_t current, const void *pc) {
+    uintptr_t address = (uintptr_t)p;
+    if (size == 8 && op == LOAD)
+        read8_first(address, (uintptr_t)pc);
+    else if (size == 4)
+        ew_usual_whole(op, address, cell, current, (uintptr_t)pc);
+    else if (size == 8 || !is_done(address, size, op == STORE))
+        look(op, address, size, (uintptr_t)pc);
 }
 
 void ew_access(unsigned op, const void *address, size_t size, const void *pc) {
@@ -85,7 +105,6 @@ void ew_access(unsigned op, const void *address, size_t size, const void *pc) {
         ew_shadow_look(op, address, size, pc);
 }
 
-// Where the compiler's own are called, the next is looked for ahead.
 #define HOOKS(size)                                                                                \
     EW_EXPORT void __tsan_read##size(void *p) {                                                    \
         access(LOAD, p, size, PC, (size) == 8);                                                    \
@@ -122,6 +141,21 @@ HOOKS(2)
 HOOKS(4)
 HOOKS(8)
 HOOKS(16)
+
+// One place in the program is one for all who ask by it: that of the other call in hooks.s.
+#define OTHER_PC ((const char *)PC + 11)
+#define FRESH(size)                                                                                \
+    EW_EXPORT void __eitherway_fresh_read##size(void *p, struct ew_cell *cell, uint32_t current) { \
+        fresh(LOAD, p, size, cell, current, OTHER_PC);                                             \
+    }                                                                                              \
+    EW_EXPORT void __eitherway_fresh_write##size(void *p, struct ew_cell *cell,                    \
+                                                 uint32_t current) {                               \
+        fresh(STORE, p, size, cell, current, OTHER_PC);                                            \
+    }
+FRESH(1)
+FRESH(2)
+FRESH(4)
+FRESH(8)
 
 EW_EXPORT void __tsan_vptr_read(void **vptr) {
     __tsan_read8_pc(vptr, PC);

@@ -72,10 +72,17 @@ EW_USUAL bool ew_cell_is_done(uintptr_t address, bool writes) {
            (cell->write == ew_current || (!writes && cell->read == ew_current));
 }
 
-EW_USUAL void ew_usual_cell(unsigned op, uintptr_t address, uintptr_t pc) {
-    if (UNLIKELY(address & 3 || ew_place_may_be_shared(pc)) ||
-        !ew_whole_passes(ew_cell_at(address), op == EW_OP_STORE))
+EW_USUAL void ew_usual_whole(unsigned op, uintptr_t address, struct ew_cell *cell, uint32_t mine,
+                             uintptr_t pc) {
+    if (UNLIKELY(ew_place_may_be_shared(pc)) || !ew_whole_passes(cell, mine, op == EW_OP_STORE))
         ew_usual_cells(op, address, 4, pc);
+}
+
+EW_USUAL void ew_usual_cell(unsigned op, uintptr_t address, uintptr_t pc) {
+    if (UNLIKELY(address & 3))
+        ew_usual_cells(op, address, 4, pc);
+    else
+        ew_usual_whole(op, address, ew_cell_at(address), ew_current, pc);
 }
 
 // --- two of them: mostly they have the same past, and the same readers
@@ -89,7 +96,8 @@ EW_USUAL bool ew_two_are_done(uintptr_t address, bool writes) {
 
 EW_USUAL bool ew_two_pass(struct ew_cell *cell, bool writes) {
     if (!writes && ew_has_readers(cell->read))
-        return ew_whole_passes(&cell[0], false) && ew_whole_passes(&cell[1], false);
+        return ew_whole_passes(&cell[0], ew_current, false) &&
+               ew_whole_passes(&cell[1], ew_current, false);
     if (memcmp(&cell[0], &cell[1], sizeof *cell) != 0 || !ew_past_is_plain(cell))
         return false;
     *(writes ? &cell[0].write : &cell[0].read) = ew_current;

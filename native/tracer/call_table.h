@@ -131,6 +131,7 @@ static const struct call_shape call_shapes[] = {
   [241] = {"mq_unlink", {0}, GIVES_NOTHING, WAITS_NEVER, -2, 0},
   [242] = {"mq_timedsend", {TAKES_DESCRIPTOR}, GIVES_NOTHING, WAITS_ALWAYS, -2, 0},
   [243] = {"mq_timedreceive", {TAKES_DESCRIPTOR}, GIVES_NOTHING, WAITS_ALWAYS, -2, 0},
+  [244] = {"mq_notify", {TAKES_DESCRIPTOR}, GIVES_NOTHING, WAITS_NEVER, -2, 0},
   [247] = {"waitid", {TAKES_NUMBER, TAKES_PROCESS}, GIVES_NOTHING, WAITS_ALWAYS, -2, 0},
   [253] = {"inotify_init", {0}, GIVES_DESCRIPTOR, WAITS_NEVER, -2, 0},
   [254] = {"inotify_add_watch", {TAKES_DESCRIPTOR, TAKES_PATH}, GIVES_NOTHING, WAITS_NEVER, -2, 0},
@@ -193,7 +194,7 @@ static const struct call_shape call_shapes[] = {
 
 #ifdef CALL_TABLE_OTHERS
 enum { LAST_KNOWN_CALL = 467 };
-static const unsigned short not_modelled[] = {101, 103, 109, 112, 134, 136, 137, 138, 139, 153, 155, 156, 159, 161, 163, 164, 167, 168, 169, 170, 171, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 206, 207, 208, 209, 210, 212, 214, 215, 216, 227, 236, 244, 245, 246, 248, 249, 250, 255, 256, 272, 279, 286, 298, 300, 301, 303, 304, 305, 308, 310, 311, 313, 320, 321, 323, 333, 425, 426, 427, 430, 431, 432, 433, 438, 440, 442, 443, 448, 449, 451, 453, 454, 455, 456, 457, 458, 459, 460, 461, 462, 463, 464, 465, 466, 467};
+static const unsigned short not_modelled[] = {101, 103, 109, 112, 134, 136, 137, 138, 139, 153, 155, 156, 159, 161, 163, 164, 167, 168, 169, 170, 171, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 206, 207, 208, 209, 210, 212, 214, 215, 216, 227, 236, 245, 246, 248, 249, 250, 255, 256, 272, 279, 286, 298, 300, 301, 303, 304, 305, 308, 310, 311, 313, 320, 321, 323, 333, 425, 426, 427, 430, 431, 432, 433, 438, 440, 442, 443, 448, 449, 451, 453, 454, 455, 456, 457, 458, 459, 460, 461, 462, 463, 464, 465, 466, 467};
 #endif
 
 #endif

@@ -19,7 +19,7 @@
 #include "tracer.h"
 
 enum { KEPT_EVERY = 256 }; // calls: what a kill can cost
-enum { DATA_MAX = 1 << 16, PARTS_MAX = 64 };
+enum { DATA_MAX = 1 << 16, PARTS_MAX = 64, MESSAGES_MAX = 1024 };
 
 static uint32_t standard_output, standard_error; // objects, where they lead outside
 static uint8_t data[DATA_MAX];
@@ -90,6 +90,35 @@ bool call_waits_for_time(const struct thread *thread) {
     return thread->shape->waits == WAITS_TIME;
 }
 
+static bool read_message(const struct thread *thread, uint64_t which, struct mmsghdr *message) {
+    uint64_t at = thread->call.a1 + which * sizeof *message;
+    return memory_read(thread->id, at, message, sizeof *message) == (ssize_t)sizeof *message;
+}
+
+// Where several messages go, if it is one place.
+static size_t address_of_all(const struct thread *thread, uint64_t *at) {
+    struct sockaddr_un first = {0}, other;
+    size_t length = 0;
+    for (uint64_t i = 0; i < thread->call.a2 && i < MESSAGES_MAX; i++) {
+        struct mmsghdr message;
+        if (!read_message(thread, i, &message))
+            return 0;
+        uint64_t place = (uint64_t)(uintptr_t)message.msg_hdr.msg_name;
+        size_t size = place ? message.msg_hdr.msg_namelen : 0;
+        memset(&other, 0, sizeof other);
+        if (size > sizeof other || memory_read(thread->id, place, &other, size) != (ssize_t)size)
+            return 0;
+        if (i == 0) {
+            first = other;
+            length = size;
+            *at = place;
+        } else if (size != length || memcmp(&first, &other, sizeof first) != 0) {
+            return 0;
+        }
+    }
+    return length;
+}
+
 // Where in memory the address of a call lies, and how long it is; 0: it has none.
 static size_t address_at(const struct thread *thread, uint64_t *at) {
     struct msghdr message;
@@ -107,6 +136,8 @@ static size_t address_at(const struct thread *thread, uint64_t *at) {
             return 0;
         *at = (uint64_t)(uintptr_t)message.msg_name;
         return *at ? message.msg_namelen : 0;
+    case SYS_sendmmsg:
+        return address_of_all(thread, at);
     default:
         return 0;
     }
@@ -124,6 +155,33 @@ static void take_address(struct thread *thread) {
     lookups_take_socket(thread, &address, length);
 }
 
+// Where what is meant by an offset begins; -1: it cannot be told.
+static int64_t offset_of(struct thread *thread, short whence) {
+    struct stat status = {0};
+    uint64_t position, opened;
+    if (whence == SEEK_SET)
+        return 0;
+    if (whence == SEEK_CUR)
+        return descriptor_state(thread, (int)thread->call.a0, &position, &opened)
+                   ? (int64_t)position
+                   : -1;
+    return object_of_descriptor(thread->id, (int)thread->call.a0, &status) ? status.st_size : -1;
+}
+
+// What is asked for, and of which bytes: in the places of the two arguments that fcntl has not.
+static void take_lock(struct thread *thread) {
+    struct flock lock = {0};
+    memory_read(thread->id, thread->call.a2, &lock, sizeof lock);
+    thread->call.value = (uint64_t)(uint16_t)lock.l_type;
+    int64_t from = offset_of(thread, lock.l_whence);
+    if (from < 0)
+        return;
+    int64_t first = from + lock.l_start, other = first + lock.l_len;
+    thread->call.a3 = (uint64_t)(lock.l_len < 0 ? other : first);
+    thread->call.a4 = lock.l_len == 0 ? INT64_MAX : (uint64_t)(lock.l_len < 0 ? first : other);
+    thread->call.value |= LOCK_OF_BYTES;
+}
+
 void call_look(struct thread *thread) {
     uint64_t opened = 0, position;
     thread->call.flags = 0;
@@ -134,11 +192,8 @@ void call_look(struct thread *thread) {
         thread->call.flags |= CALL_APPENDS;
     if (thread->call.number == SYS_fcntl &&
         (thread->call.a1 == F_SETLK || thread->call.a1 == F_SETLKW ||
-         thread->call.a1 == F_OFD_SETLK || thread->call.a1 == F_OFD_SETLKW)) {
-        struct flock lock = {0};
-        memory_read(thread->id, thread->call.a2, &lock, sizeof lock);
-        thread->call.value = (uint64_t)(uint16_t)lock.l_type;
-    }
+         thread->call.a1 == F_OFD_SETLK || thread->call.a1 == F_OFD_SETLKW))
+        take_lock(thread);
     bool gives = thread->call.number == SYS_vmsplice &&
                  descriptor_state(thread, (int)thread->call.a0, &position, &opened) &&
                  (opened & O_ACCMODE) != O_RDONLY;
@@ -226,6 +281,18 @@ static void take_child(struct thread *thread, int64_t result) {
     if (thread->call.number == SYS_waitid && result == 0 && thread->call.a2 &&
         memory_read(thread->id, thread->call.a2, &info, sizeof info) == (ssize_t)sizeof info)
         thread->call.value = (uint64_t)(unsigned)info.si_pid;
+}
+
+// How many bytes several messages had: in the place of a position, which sockets have not.
+static void take_messages(struct thread *thread, int64_t result) {
+    uint64_t number = thread->call.number, bytes = 0;
+    struct mmsghdr message;
+    if (number != SYS_sendmmsg && number != SYS_recvmmsg)
+        return;
+    for (int64_t i = 0; i < result && i < MESSAGES_MAX; i++)
+        if (read_message(thread, (uint64_t)i, &message))
+            bytes += message.msg_len;
+    thread->call.position = bytes;
 }
 
 static bool reads_machine(const struct thread *thread, bool *random) {
@@ -368,6 +435,7 @@ void call_leave(struct thread *thread, int64_t result) {
     take_descriptors(thread, result);
     take_child(thread, result);
     take_watched(thread, result);
+    take_messages(thread, result);
     polls_leave(thread, result);
     ipc_leave(thread, result);
     ports_leave(thread, result);

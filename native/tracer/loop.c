@@ -22,6 +22,9 @@ enum { DYING = 30 };    // seconds: who was killed on a busy machine; what it wa
 enum { COMPUTES = 12 }; // times the patience: for one that computes and makes no call
 enum { LOOK_AT_ONCE = 25, LOOK_AGAIN = 4000 }; // microseconds
 #define A_NAP (2e-6 * LOOK_AGAIN)
+// Seconds of sleep of all: what the kernel does later for who has ended; what is sent again.
+#define SETTLED 0.1
+#define DELIVERED 1.0
 
 static uint64_t ticks;
 static pid_t first;
@@ -63,8 +66,9 @@ static void ends(struct thread *thread, int64_t result) {
 
 // ---- lives
 
-// What the two share. A call of another ABI is not known: then the kernel is asked.
-static void share(struct thread *parent, struct thread *child) {
+// What the two share, as the flags of clone have it. A call of another ABI is not known: then the
+// kernel is asked.
+static uint64_t share(struct thread *parent, struct thread *child) {
     uint64_t flags = 0;
     if (parent->where != IN_CALL) {
         child->process = thread_process(child->id);
@@ -79,6 +83,7 @@ static void share(struct thread *parent, struct thread *child) {
     if (flags & CLONE_THREAD)
         child->process = parent->process;
     shared_inherit(parent, child, flags);
+    return parent->where == IN_CALL ? flags : 0;
 }
 
 static void made(struct thread *parent, int event) {
@@ -87,10 +92,10 @@ static void made(struct thread *parent, int event) {
     ptrace(PTRACE_GETEVENTMSG, parent->id, 0, &id);
     struct thread *child = thread_get((pid_t)id);
     child->known = child->began = true;
-    share(parent, child);
+    uint64_t shared = share(parent, child);
     processors_inherit(parent, child);
     log_event(&(struct ew_process_event){.when = tick(),
-                                         .value = parent->call.a0,
+                                         .value = shared,
                                          .thread = (uint32_t)parent->id,
                                          .index = parent->index,
                                          .kind = MADE,
@@ -202,6 +207,9 @@ static void notice(struct thread *thread, const struct entry *entry) {
         processors_asked(number == SYS_sched_setaffinity);
         return;
     }
+    hangs_notice(number, entry->arguments[0]);
+    if (number == SYS_alarm || number == SYS_setitimer || number == SYS_timer_settime)
+        return; // matters to who makes it alone
     unknown_count(number);
     refused_to_trace += number == SYS_ptrace; // who is traced cannot be traced by another
     if (number == SYS_unshare || number == SYS_setns || number == SYS_chroot ||
@@ -240,6 +248,8 @@ static void call_ends(struct thread *thread) {
         go_on(thread, 0);
         return;
     }
+    if (thread->where == IN_CALL)
+        signals_make_again(thread, &result);
     ends(thread, result);
 }
 
@@ -465,6 +475,19 @@ static const char *why_it_ends(enum look found) {
     return first_ended ? "left_behind" : "hangs";
 }
 
+// How long all must have slept until they are taken to hang; it is asked once in each such sleep.
+static double enough(double still, double patience, enum wakes *wakes) {
+    static bool asked;
+    asked = asked && still > 0;
+    if (still < SETTLED)
+        return patience;
+    if (!asked)
+        *wakes = hangs_wait_for();
+    asked = true;
+    double needed = *wakes == BY_NOBODY ? SETTLED : *wakes == BY_PACKETS ? DELIVERED : patience;
+    return needed < patience ? needed : patience;
+}
+
 int loop_run(pid_t command, const struct run_limits *limits) {
     double patience = limits->patience, end = now() + limits->seconds;
     first = command;
@@ -472,6 +495,7 @@ int loop_run(pid_t command, const struct run_limits *limits) {
     start_timer();
     double until = now() + patience, most = now() + COMPUTES * patience;
     double rested = 0, still = 0; // seconds in which all slept: in all, and without a stop
+    enum wakes wakes = BY_OTHERS;
     for (;;) {
         pid_t id;
         int status;
@@ -500,7 +524,7 @@ int loop_run(pid_t command, const struct run_limits *limits) {
         } else if (found == AT_REST && ordered && gate_next()) {
             until = now() + patience;
             still = 0;
-        } else if (found == AT_REST && !first_ended && still < patience) {
+        } else if (found == AT_REST && !first_ended && still < enough(still, patience, &wakes)) {
             double napped = nap(LOOK_AGAIN); // all sleep: time or the outside may wake one
             rested += napped;
             still += napped < A_NAP ? napped : A_NAP; // on a busy machine we wake late, as they do

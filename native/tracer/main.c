@@ -23,22 +23,17 @@ static const char usage[] = "usage: eitherway-tracer --into FD [OPTIONS] -- COMM
                             "  --patience SECONDS  of sleep of all, until they are taken to hang\n"
                             "  --most CALLS        until they are ended\n"
                             "  --seconds N         the same, by time\n"
-                            "  --rest SECONDS      the same, by time in which all slept\n";
+                            "  --rest SECONDS      the same, by time in which all slept\n"
+                            "  --apart             nobody outside can wake one\n";
 
 static const struct option table[] = {
-    {"into", required_argument, NULL, 'i'},
-    {"facts", required_argument, NULL, 'f'},
-    {"redact", no_argument, NULL, 'r'},
-    {"ordered", no_argument, NULL, 'o'},
-    {"seed", required_argument, NULL, 's'},
-    {"plan", required_argument, NULL, 'p'},
-    {"brief", no_argument, NULL, 'b'},
-    {"patience", required_argument, NULL, 'w'},
-    {"most", required_argument, NULL, 'm'},
-    {"seconds", required_argument, NULL, 't'},
-    {"rest", required_argument, NULL, 'l'},
-    {"began", required_argument, NULL, 'n'},
-    {NULL, 0, NULL, 0},
+    {"into", required_argument, NULL, 'i'}, {"facts", required_argument, NULL, 'f'},
+    {"redact", no_argument, NULL, 'r'},     {"ordered", no_argument, NULL, 'o'},
+    {"seed", required_argument, NULL, 's'}, {"plan", required_argument, NULL, 'p'},
+    {"brief", no_argument, NULL, 'b'},      {"patience", required_argument, NULL, 'w'},
+    {"most", required_argument, NULL, 'm'}, {"seconds", required_argument, NULL, 't'},
+    {"rest", required_argument, NULL, 'l'}, {"began", required_argument, NULL, 'n'},
+    {"apart", no_argument, NULL, 'a'},      {NULL, 0, NULL, 0},
 };
 
 static unsigned long long number(const char *text) {
@@ -82,6 +77,8 @@ static void read_option(struct options *options, int which) {
         options->ordered = true;
     else if (which == 'b')
         options->brief = true;
+    else if (which == 'a')
+        options->apart = true;
     else
         die(EXIT_USAGE, "%s", usage);
 }
@@ -126,6 +123,7 @@ int main(int count, char **words) {
     if (options.plan >= 0)
         plan_read(options.plan);
     gate_begin(&options);
+    hangs_begin(options.apart);
     int status = loop_run(start_command(options.command), &options.limits);
     gate_tell();
     unknown_tell();

@@ -56,7 +56,8 @@ static void add_unless(struct filter *filter, uint32_t number, int argument, uin
 static const uint32_t noticed[] = {
     SYS_unshare,           SYS_setns,          SYS_chroot,
     SYS_pivot_root,        SYS_io_uring_setup, SYS_sched_getaffinity,
-    SYS_sched_setaffinity,
+    SYS_sched_setaffinity, SYS_alarm,          SYS_setitimer,
+    SYS_timer_settime,
 };
 
 // Asking what is done with a signal changes nothing: only who says what to do stops.

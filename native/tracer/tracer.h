@@ -89,6 +89,7 @@ struct options {
     uint64_t began; // what is followed, nanoseconds since 1970; or 0
     bool brief;     // what is followed is not written down in full
     bool ordered;   // one call at a time, chosen when all have come to rest; else as they come
+    bool apart;     // nobody outside can wake one
     struct run_limits limits;
     char **command;
 };
@@ -226,6 +227,9 @@ enum call_flag {
     CALL_NOT_SEEN_TO_END = 8,
     CALL_GIVES = 16
 };
+// In the value of an fcntl: the call has the first byte and the one behind the last in the places
+// of its fourth and fifth argument.
+enum { LOCK_OF_BYTES = 1 << 16 };
 enum data_kind { CAME_FROM_OUTSIDE = 1, STANDARD_OUTPUT, STANDARD_ERROR };
 
 void calls_begin(void);
@@ -315,11 +319,27 @@ int loop_run(pid_t command, const struct run_limits *limits);
 // This thread is about to end; until it has, stops of other processes are left alone.
 void loop_expect_end(pid_t thread);
 
+// ---- hangs.c
+
+// Who could wake one of those who all sleep.
+enum wakes {
+    BY_NOBODY,  // but themselves
+    BY_PACKETS, // or what is still under way between two of them
+    BY_OTHERS,  // time, a device, who is outside; or nobody can tell
+};
+
+void hangs_begin(bool is_apart);
+void hangs_notice(uint64_t number, uint64_t argument); // a call, with its first argument
+enum wakes hangs_wait_for(void);                       // all are at rest
+
 // ---- signals.c
 
 bool signals_sends(uint64_t number); // a call of this number
 // Behind a call that may have sent one.
 void signals_after(const struct thread *thread, int64_t result);
+// The call ended for a signal that is ignored, as only a call of who is traced does: it is made
+// anew, and has the result of those that the kernel makes again itself.
+bool signals_make_again(const struct thread *thread, int64_t *result);
 // The thread was sent back to before its call, and has come to its end: it makes it anew.
 bool signals_try_again(struct thread *thread);
 

@@ -3,12 +3,14 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.calling import eitherway
 
 from eitherway.cli.main import VERBS
 
@@ -176,3 +178,58 @@ def test_a_signal_ends_it_without_leaving_anything(
     _, errors = process.communicate()
     assert (process.returncode, errors) == (status, f"eitherway: {said}\n")
     assert os.listdir(tmp_path) == []
+
+
+INTERRUPTED = """
+import os, signal, sys
+from eitherway.cli import main
+from eitherway.find.search import Search
+
+def interrupted(self, results, budget, tell):
+    real(self, results, budget, tell)
+    os.kill(os.getpid(), number)
+    signal.pause()
+
+number = int(sys.argv.pop())
+real, Search._search = Search._search, interrupted
+main.entry()
+"""
+RACES = """
+#include <pthread.h>
+static int sum;
+static void *add(void *unused) { RACE; return unused; }
+int main(void) {
+    pthread_t one, other;
+    pthread_create(&one, NULL, add, NULL);
+    pthread_create(&other, NULL, add, NULL);
+    pthread_join(one, NULL);
+    return pthread_join(other, NULL);
+}
+"""
+
+
+def interrupted(folder: Path, number: signal.Signals, *words: str) -> Done:
+    return subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *words, str(int(number))],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_an_interrupted_search_tells_what_it_found_and_that_it_is_not_all(tmp_path: Path) -> None:
+    """Of what is not seen by then, nobody says that it is gone."""
+    budget = ("--schedules", "5", "--")
+    for name, race in (("app", "sum++"), ("mended", "(void)sum")):
+        (tmp_path / f"{name}.c").write_text(RACES.replace("RACE", race))
+        assert eitherway(tmp_path, "cc", "-g", f"{name}.c", "-o", name).returncode == 0
+    for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+        done = interrupted(tmp_path, number, "check", *budget, "./app")
+        assert done.returncode == code, done.stderr
+        assert "data race" in done.stdout
+        assert "interrupted; this is what was found until then" in done.stderr
+    (finding,) = set(re.findall(r"EW-[0-9a-f]{16}", eitherway(tmp_path, "races").stdout))
+    gone = interrupted(tmp_path, signal.SIGTERM, "verify", finding, *budget, "./mended")
+    assert (gone.returncode, gone.stdout) == (143, ""), gone.stderr

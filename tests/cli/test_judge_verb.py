@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`eitherway judge` on what `check` has kept."""
 
+import argparse
 import json
 from pathlib import Path
 
 import pytest
 from tests.cli.calling import eitherway
+
+from eitherway.cli.specifications import specification_of
 
 SOURCE = """
 #include <pthread.h>
@@ -145,3 +148,8 @@ def test_findings_that_cannot_be_read_are_not_taken_for_none(tmp_path: Path) -> 
         refused = eitherway(tmp_path, *verb)
         assert refused.returncode == 65
         assert "findings.json is not a findings document" in refused.stderr
+
+
+def test_an_expression_may_be_any_bytes() -> None:
+    asked = argparse.Namespace(checker=None, expect_output=None, ignore_output=["^\udcff"])
+    assert specification_of(asked).kept(b"\xff\nother\n") == b"other\n"

@@ -134,3 +134,10 @@ def test_starting_needs_no_heavy_imports() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout == "[]\n"
+
+
+def test_no_verb_pays_for_arrays_before_it_reads_some() -> None:
+    verbs = "".join(f"import eitherway.cli.{frame.COMPILERS.get(v, v)}; " for v in frame.VERBS)
+    code = f"import sys; {verbs}print('numpy' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout == "False\n"

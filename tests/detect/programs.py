@@ -10,7 +10,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from eitherway.model.trace import Place, Trace, TraceBuilder
+from eitherway.model.place import Place
+from eitherway.model.trace import Trace, TraceBuilder
 from eitherway.model.words import EdgeKind, OpFlag, OpKind, World
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces told by hand: who did what to which thing, where in the code."""
 
-from eitherway.model.trace import Place, Trace, TraceBuilder
+from eitherway.model.place import Place
+from eitherway.model.trace import Trace, TraceBuilder
 from eitherway.model.words import EdgeKind, OpFlag, OpKind, World
 
 WHOLE = (0, 1 << 32)

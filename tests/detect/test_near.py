@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from eitherway.detect import near
 from eitherway.model.order import Order
-from eitherway.model.trace import Place, Trace, TraceBuilder
+from eitherway.model.place import Place
+from eitherway.model.trace import Trace, TraceBuilder
 from eitherway.model.words import STORES, OpKind, World
 
 STEPS = st.lists(

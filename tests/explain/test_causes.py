@@ -22,6 +22,7 @@ from eitherway.worlds.threads.launch import Launch, fix_addresses
 from eitherway.worlds.threads.run import Ran
 
 SCHEDULES, SECONDS = 60, 60.0
+HERE = Path(__file__).parent / "programs"
 
 
 @pytest.fixture(autouse=True)
@@ -33,9 +34,11 @@ def _fixed() -> Iterator[None]:
 
 
 @contextmanager
-def explaining(name: str, folder: Path) -> Iterator[tuple[Explainer, Ran]]:
+def explaining(
+    name: str, folder: Path, sources: Path = PROGRAMS
+) -> Iterator[tuple[Explainer, Ran]]:
     """With the first schedule that fails."""
-    build(PROGRAMS / f"{name}.c", folder / name)
+    build(sources / f"{name}.c", folder / name)
     launch = Launch.here([str(folder / name)])
     with Sandbox(require=()) as box, Explorer(launch, box, plan=Plan(timeout=30)) as explorer:
         runs = (explorer.run(seed=seed, detect=True) for seed in range(SCHEDULES))
@@ -45,9 +48,11 @@ def explaining(name: str, folder: Path) -> Iterator[tuple[Explainer, Ran]]:
         )
 
 
-def explained(name: str, folder: Path) -> tuple[Short, Cause, Outcome, Outcome]:
+def explained(
+    name: str, folder: Path, sources: Path = PROGRAMS
+) -> tuple[Short, Cause, Outcome, Outcome]:
     """The short run, the cause, and what the failing and the other order do, each run anew."""
-    with explaining(name, folder) as (explainer, ran):
+    with explaining(name, folder, sources) as (explainer, ran):
         short = explainer.shorten(ran, SECONDS)
         cause = explainer.cause(short, SECONDS).cause
         assert cause is not None
@@ -78,6 +83,21 @@ def test_both_orders_of_the_pair_were_run(
     assert not other.fails
     met, trace = cause.critical.pair, cause.traced.trace
     assert {trace.operation(number).kind.name for number in (met.first, met.second)} <= kinds
+
+
+@pytest.mark.parametrize(
+    ("name", "ops"),
+    [
+        ("flag_and_wait", ["read of size 4", "write of size 4"]),  # although the locks decide too
+        ("counted_and_locked", ["lock", "lock"]),  # although there is a race
+    ],
+)
+def test_a_race_is_named_where_it_decides(name: str, ops: list[str], tmp_path: Path) -> None:
+    short, cause, fails, other = explained(name, tmp_path, HERE)
+    assert short.outcome.ending is fails.ending is Ending.DEADLOCK
+    assert other.ending is Ending.EXIT
+    assert [side.op for side in cause.sides] == ops
+    assert 0 < cause.critical.shown <= cause.critical.tried
 
 
 def test_where_every_schedule_fails_no_order_is_to_blame(tmp_path: Path) -> None:

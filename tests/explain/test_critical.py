@@ -69,6 +69,33 @@ def test_the_one_that_decides_more_often_is_told() -> None:
     assert (found.pair, found.shown) == ("all", CONTINUATIONS)
 
 
+def test_a_race_that_decides_at_all_goes_before_what_is_ordered() -> None:
+    """The order of two locks may decide every time what a race behind them does."""
+
+    def branch(pair: str, arm: Arm, number: int) -> Outcome:
+        decides = {"race": number == 1, "lock": True, "other race": False}[pair]
+        return CRASH if arm is Arm.CONTROL and decides else WELL
+
+    for pairs in (["lock", "other race", "race"], ["race", "lock", "other race"]):
+        found = critical_pair(pairs, branch, crashes, races=lambda pair: pair.endswith("race"))
+        assert found is not None
+        assert (found.pair, found.shown, found.tried) == ("race", 1, CONTINUATIONS)
+
+
+def test_when_a_lock_decides_only_races_are_tried_behind_it() -> None:
+    tried = []
+
+    def branch(pair: str, arm: Arm, number: int) -> Outcome:
+        tried.append(pair)
+        return CRASH if arm is Arm.CONTROL and pair == "lock" else WELL
+
+    pairs = ["lock", "other lock", "race"]
+    found = critical_pair(pairs, branch, crashes, races=lambda pair: pair == "race")
+    assert found is not None
+    assert found.pair == "lock"
+    assert set(tried) == {"lock", "race"}
+
+
 def test_one_way_to_go_on_is_enough_and_counted() -> None:
     def branch(pair: str, arm: Arm, number: int) -> Outcome:
         return CRASH if arm is Arm.CONTROL and number == 1 else WELL

@@ -50,4 +50,6 @@ def test_how_short_it_became() -> None:
     assert "no more time" in shortest(900, 30, 1, whole=False)
     assert shortest(1, 1, 1, whole=True).startswith("The one switch between threads is needed: 1")
     assert shortest(2, 2, 1, whole=True).startswith("All 2 switches between threads are needed")
-    assert undecided(0) != undecided(2)
+    assert undecided(0, whole=True) != undecided(2, whole=True)
+    assert "that met, none" in undecided(2, whole=True)
+    assert "in the time that there was, none" in undecided(2, whole=False)

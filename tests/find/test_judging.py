@@ -2,12 +2,17 @@
 """Which findings are judged, and for how long."""
 
 from pathlib import Path
-from typing import cast
+from time import monotonic
+from types import SimpleNamespace
+from typing import NoReturn, cast
 
 import pytest
 
 from eitherway.errors import BadInput
+from eitherway.find import explaining
 from eitherway.find import judging as module
+from eitherway.find.explained import Explainer
+from eitherway.find.explaining import explain_all
 from eitherway.find.judging import Judging, is_open, judge_all
 from eitherway.model.finding import Finding
 from eitherway.model.words import Class, Kind, World
@@ -24,6 +29,16 @@ class Table:
         if finding.id == "EW-1":
             raise BadInput("its recording is gone")
         return finding
+
+
+class Endless:
+    """Comes to no end."""
+
+    def judged(self, _: Finding) -> NoReturn:
+        while True:
+            pass
+
+    fails = judged
 
 
 JUDGING = cast(Judging, Table())
@@ -43,6 +58,20 @@ def test_none_is_begun_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) ->
     judged, notes = judge_all(JUDGING, FINDINGS, lambda _: None, seconds=10.0)
     assert [finding.id for finding in judged] == ["EW-0"]
     assert "2 were not judged in the time that there was: eitherway judge" in notes
+
+
+def test_one_that_is_under_way_has_as_long_again() -> None:
+    judged, notes = judge_all(cast(Judging, Endless()), FINDINGS, lambda _: None, seconds=0.01)
+    assert judged == []
+    assert "3 were not judged in the time that there was: eitherway judge" in notes
+
+
+def test_what_is_being_explained_when_the_time_is_over_stays_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(explaining, "recorded_of", lambda _: SimpleNamespace(ran=None))
+    explainer, until = cast(Explainer, Endless()), monotonic() + 0.5
+    assert explain_all(explainer, FINDINGS, Store(tmp_path), until, 0.01) == []
 
 
 def test_only_data_races_that_were_not_judged_are_open() -> None:

@@ -18,7 +18,7 @@ from eitherway.model.finding import (
     Summary,
 )
 from eitherway.model.history import Edge, History, Moment
-from eitherway.model.trace import Place
+from eitherway.model.place import Place
 from eitherway.model.words import Arm, Class, Kind, OpKind, World
 
 texts = st.text(max_size=12)

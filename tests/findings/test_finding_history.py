@@ -5,8 +5,9 @@ from eitherway.findings.from_races import findings_of
 from eitherway.findings.history import MOST
 from eitherway.findings.values import value_words
 from eitherway.model.finding import Finding, Source
+from eitherway.model.place import Place
 from eitherway.model.race import Race
-from eitherway.model.trace import Place, TraceBuilder
+from eitherway.model.trace import TraceBuilder
 from eitherway.model.words import EdgeKind, Kind, OpKind, World
 
 

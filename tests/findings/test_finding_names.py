@@ -15,8 +15,8 @@ from eitherway.model.names import (
     qualified,
 )
 from eitherway.model.paths import portable_path
+from eitherway.model.place import Place
 from eitherway.model.text import printable
-from eitherway.model.trace import Place
 
 SPELLINGS = {
     "touch": [

@@ -8,8 +8,9 @@ import pytest
 from eitherway.findings.from_races import findings_of
 from eitherway.findings.sentences import Side, explained
 from eitherway.model.finding import Finding, FoundOperation, Source
+from eitherway.model.place import Place
 from eitherway.model.race import Race
-from eitherway.model.trace import Place, Trace, TraceBuilder
+from eitherway.model.trace import Trace, TraceBuilder
 from eitherway.model.words import Kind, OpFlag, OpKind, World
 
 

@@ -10,7 +10,8 @@ from tests.judge.bench import Bench, bench
 from tests.judge.truth import truth_of
 
 from eitherway.detect import detect_all
-from eitherway.find.confirm import ACCESSES
+from eitherway.find.confirm import ACCESSES, Traced, Tracer
+from eitherway.find.judged import SHORT
 from eitherway.find.unseen_loads import NOT_RUN
 from eitherway.model.finding import Finding
 from eitherway.model.words import Class
@@ -69,6 +70,44 @@ def test_classes_agree_with_all_schedules(consequences: str, mode: str, tmp_path
         assert classes_of(made, tmp_path) == set(CLASSES[mode].items())
         worst = max(CLASSES[mode].values(), key=lambda klass: klass.weight)
         assert truth_of(made.explorer, made.tracer, BOUNDS) is worst
+
+
+def test_a_loop_that_gives_up_is_outlasted(consequences: str, tmp_path: Path) -> None:
+    """A slow writer makes the reader fail, however often that looks; no look is another one."""
+    with bench([consequences, "relies_on_luck"], continuations=2) as made:
+        assert classes_of(made, tmp_path) == {("done", Class.SPEC_VIOLATED)}
+
+
+def test_who_is_slow_fails_for_what_it_has_not_stored(consequences: str, tmp_path: Path) -> None:
+    """Not for what it has stored before that, in whichever order."""
+    with bench([consequences, "relies_on_another"], continuations=2) as made:
+        ran = made.explorer.run(scheduler="round-robin", detect=True)
+        classes = {
+            race.operations[0].variable: made.judge.judged(race, ran, lambda _: tmp_path).klass
+            for race in made.races_in(ran).values()
+        }
+    assert classes["done"] is Class.SPEC_VIOLATED
+    assert classes["hinted"] is Class.K_WITNESS_HARMLESS
+
+
+def test_other_runs_that_wait_for_long_are_not_looked_at(
+    consequences: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that looks again hundreds of thousands of times says nothing new, and takes long."""
+    steps: list[int] = []
+    accesses = Tracer.accesses
+
+    def noted(tracer: Tracer, ran: Ran) -> Traced:
+        steps.append(ran.schedule.reached)
+        return accesses(tracer, ran)
+
+    monkeypatch.setattr(Tracer, "accesses", noted)
+    with bench([consequences, "adhoc"], continuations=2) as made:
+        ran = made.explorer.run(detect=True)
+        for finding in made.races_in(ran).values():
+            made.judge.judged(finding, ran, lambda _: tmp_path)
+    assert len(steps) > 1
+    assert max(steps) <= SHORT
 
 
 def test_what_is_shown_before_it_is_whole_may_be_seen_half(consequences: str) -> None:

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.judge.observer import await_end, marked, seen
 
 from eitherway.model.finding import Finding
 from eitherway.model.words import Class
+from eitherway.sandbox.processes import descendants
 from eitherway.worlds.threads.build import build
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.run import Ran
@@ -70,6 +72,8 @@ pytestmark = pytest.mark.usefixtures("fixed")
         ("forks", Class.INCONCLUSIVE),
         ("leaves_a_daemon", Class.INCONCLUSIVE),
         ("ignores_signals", Class.SPEC_VIOLATED),
+        ("stops_itself", Class.SPEC_VIOLATED),
+        ("stops_itself_by_number", Class.SPEC_VIOLATED),
     ],
 )
 def test_nothing_is_changed(
@@ -86,6 +90,37 @@ def test_nothing_is_changed(
     assert judged(path, tmp_path, mode, *files).klass is klass
     assert seen(tmp_path) == before
     assert marked(mark) == set()
+
+
+def let_go_on(over: threading.Event) -> None:
+    """All that is below us and has stopped, until it is over."""
+    while not over.wait(0.01):
+        for process in descendants(os.getpid()):
+            if is_stopped(process):
+                os.kill(process, signal.SIGCONT)
+
+
+def is_stopped(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    except OSError:
+        return False
+
+
+def test_who_was_let_go_on_is_again(program: Program, tmp_path: Path) -> None:
+    """It stops in each order, as in the recorded run: that is no hang."""
+    over = threading.Event()
+    with bench([program("misbehaves"), "always_stops"], PLAN, continuations=2) as made:
+        helper = threading.Thread(target=let_go_on, args=[over])
+        helper.start()
+        ran = made.explorer.run(scheduler="round-robin", detect=True)
+        over.set()
+        helper.join()
+        findings = made.races_in(ran).values()
+        (finding,) = (f for f in findings if f.operations[0].variable == "ready")
+        assert made.judge.judged(finding, ran, lambda _: tmp_path).klass is (
+            Class.K_WITNESS_HARMLESS
+        )
 
 
 def test_nobody_is_called(program: Program, tmp_path: Path, port: socket.socket) -> None:

@@ -53,10 +53,34 @@ def test_a_value_that_is_the_same_once_is_no_reason(consequences: str, tmp_path:
     assert {finding.reason for finding in findings} == {reasons.STATISTICS}
 
 
-def test_who_gives_up_some_day_does_not_wait(consequences: str, tmp_path: Path) -> None:
-    findings = judged(consequences, "gives_up", tmp_path, "done")
-    assert findings
-    assert reasons.AD_HOC not in {finding.reason for finding in findings}
+NOT_THAT = {
+    "gives_up": ("done", {reasons.AD_HOC}),
+    "gives_up_late": ("done", {reasons.AD_HOC, reasons.BOTH_VALID}),
+    "counts_looks": ("done", {reasons.AD_HOC, reasons.BOTH_VALID}),
+    "makes_sure_of_new": ("opened", {reasons.DOUBLE_CHECK}),
+    "makes_sure_in_vain": ("opened", {reasons.DOUBLE_CHECK}),
+    "rises_once": ("level", {reasons.REDUNDANT}),
+    "mixed_bits": ("word_of_bits", {reasons.DISJOINT}),
+}
+
+
+@pytest.mark.parametrize("mode", NOT_THAT)
+def test_a_reason_that_is_refuted_is_not_told(consequences: str, mode: str, tmp_path: Path) -> None:
+    """Who gives up some day does not wait, and who waits for a value does not go on without it."""
+    variable, wrong = NOT_THAT[mode]
+    findings = judged(consequences, mode, tmp_path, variable)
+    assert {finding.klass for finding in findings} == {Class.K_WITNESS_HARMLESS}
+    assert not wrong & {finding.reason for finding in findings}
+
+
+def test_instances_have_a_reason_in_common() -> None:
+    both, twice, disjoint = reasons.BOTH_VALID, reasons.DOUBLE_CHECK, reasons.DISJOINT
+    assert reasons.weakest([reasons.REDUNDANT, reasons.STATISTICS]) == reasons.STATISTICS
+    assert reasons.weakest([twice, reasons.REDUNDANT, twice]) == twice
+    assert reasons.weakest([disjoint, both]) == both
+    assert reasons.weakest([twice, disjoint]) == ""
+    assert reasons.weakest([reasons.AD_HOC, both]) == ""
+    assert reasons.weakest([reasons.REDUNDANT, ""]) == ""
 
 
 def test_values_that_do_harm_are_no_reason(consequences: str, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from eitherway.model import trace as model
-from eitherway.model.trace import Place, Range, Table, Trace, TraceBuilder
+from eitherway.model.place import Place
+from eitherway.model.trace import Range, Table, Trace, TraceBuilder
 from eitherway.model.words import EdgeKind, OpFlag, OpKind, World
 
 MAIN = Place(function="main", file="a.c", line=3)

@@ -42,6 +42,15 @@ def test_an_edge_that_ninja_lacks(work: Path) -> None:
     assert "An order-only input puts them in order: build a: ... || o" in " ".join(words)
 
 
+@pytest.mark.usefixtures("box")
+def test_one_name_for_two_temporary_files(work: Path) -> None:
+    """Who renames does not find the name taken that it renames."""
+    script = "for i in 1 2; do (echo $i > t; mv t o$i) & done; wait"
+    advice = [finding.explanation[-1] for finding in loud(work, "sh", "-c", script)]
+    assert advice
+    assert all(line.startswith("Both make this name and do something with") for line in advice)
+
+
 CMAKE = """\
 cmake_minimum_required(VERSION 3.10)
 project(p NONE)

@@ -3,6 +3,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +49,50 @@ def test_threads_that_wait_for_each_other_alone_tell_nothing_of_calls(
     assert outcome_of(done, box).ending is ending
 
 
+def test_who_had_to_be_ended_was_not_killed_by_the_program(work: Path) -> None:
+    done = eitherway(work, "check", "--", "sh", "-c", "mkfifo p; cat p")
+    assert "the recorded run: no end of its own; " in done.stdout
+    assert "all of its processes slept, nothing could wake one, and it was ended" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def asleep() -> Iterator[Path]:
+    with folder(os.geteuid()) as made:
+        yield compiled(PROGRAMS / "asleep.c", made / "asleep")
+
+
+AT_ONCE = Limits(600, seconds=20)  # who is waited for is ended by time, and that is another ending
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        *("fifo", "pipe", "socket pair", "flock", "poll", "epoll of epoll", "signal descriptor"),
+        *("message", "child", "stopped child", "thread"),
+    ],
+)
+def test_a_sleep_that_nobody_can_end_is_not_waited_for(
+    box: Sandbox, work: Path, asleep: Path, where: str
+) -> None:
+    done = ran(box, work, str(asleep), "nobody", where, limits=AT_ONCE)
+    assert outcome_of(done, box).ending is Ending.DEADLOCK
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        *("alarm", "timer of the parent", "timer", "timer descriptor"),
+        *("poll", "epoll", "socket", "futex", "own futex"),
+    ],
+)
+def test_a_sleep_that_time_ends_is_waited_for(
+    box: Sandbox, work: Path, asleep: Path, what: str
+) -> None:
+    done = ran(box, work, str(asleep), "time", what, limits=Limits(5))
+    outcome = outcome_of(done, box)
+    assert (outcome.ending, outcome.code) in ((Ending.EXIT, 7), (Ending.SIGNAL, signal.SIGALRM))
+
+
 SERVER = "use IO::Socket::INET; my $s = IO::Socket::INET->new(Listen => 5) or die; my @c;"
 ACCEPTS = "push @c, scalar $s->accept while 1;"
 POLLS = "my $r = ''; vec($r, fileno $s, 1) = 1; select(my $x = $r, undef, undef, undef);"
@@ -75,7 +120,7 @@ WORKER = "pipe(my $r, my $w); unless (fork) { <$r> }"
 def test_a_server_waits_for_who_comes_and_who_waits_for_others_hangs(
     box: Sandbox, work: Path, program: str, ending: Ending
 ) -> None:
-    done = ran(box, work, "perl", "-e", program, limits=Limits(1))
+    done = ran(box, work, "perl", "-e", program, limits=AT_ONCE)
     assert outcome_of(done, box).ending is ending
 
 

@@ -59,6 +59,18 @@ def test_a_signal_that_comes_too_early_kills_or_is_lost(program: str, work: Path
     assert "nothing in the program can go on" in lost.consequence
 
 
+@pytest.mark.usefixtures("box")
+def test_who_is_killed_before_it_has_done_anything_is_let_live(work: Path) -> None:
+    """The older process goes first: in the recorded run nothing is said of the signal."""
+    child = "sh -c 'trap \"exit 0\" TERM; while :; do sleep 1; done'"
+    script = f"{child} & kill $!; wait $! 2> /dev/null; echo $?"
+    (finding,) = loud(checked(work, "sh", "-c", script))
+    assert calls(finding) == {"kill", "rt_sigaction"}
+    assert finding.klass is Class.OUTPUT_DIFFERS
+    assert finding.explanation[-1].startswith("Until a process has said what is to be done with")
+    assert not loud(checked(work, "sh", "-c", "sleep 9 & kill $!; wait; true"))
+
+
 @pytest.mark.parametrize(
     ("what", "kind", "made"),
     [

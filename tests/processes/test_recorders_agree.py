@@ -58,6 +58,8 @@ SCRIPTS = {
     "sockets": "mkdir d; perl -e 'use Socket; socket(S, PF_UNIX, SOCK_STREAM, 0); chdir q(d);"
     "connect(S, sockaddr_un(q(s))); bind(S, sockaddr_un(q(s))); listen(S, 1); bind(S, sockaddr_un"
     "(q(s))); socket(C, PF_UNIX, SOCK_STREAM, 0); connect(C, sockaddr_un(q(../d/s)))'; rm d/s",
+    "locks": "echo 0123 > f; perl -e 'open F, q(+<f); sysseek F, 3, 0; fcntl(F, 6, pack "
+    "q(ssx4qqix4), @$_, 0) or die for [1, 0, 2, 5], [1, 0, 9, -3], [0, 1, 4, 1], [2, 0, 0, 0]'",
     "proc": "cat /proc/self/comm; ls /proc/$$/fd > /dev/null",
 }
 
@@ -105,7 +107,8 @@ def _told(call: Call, modes: list[int]) -> Iterator[tuple[object, ...]]:
     result = call.result if call.result < 0 else min(call.result, 0)
     yield call.name, result, tuple(f.name for f in call.found if not f.name.isdecimal())
     for micro in micros(call, lambda number: modes[number]):
-        yield call.name, micro.kind, micro.sort, micro.name * (not micro.name.isdecimal()), micro.lo
+        name = micro.name * (not micro.name.isdecimal())
+        yield call.name, micro.kind, micro.sort, name, micro.lo, micro.hi
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

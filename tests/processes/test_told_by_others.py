@@ -31,7 +31,12 @@ def _at_file(trace: Traced, name: str) -> int:
     )
 
 
-@pytest.mark.parametrize("way", [*IN_MEMORY, "queue", "inotify", "port", "socket"])
+SEVERAL = ["several datagrams", "several in a stream", "several packets"]
+
+
+@pytest.mark.parametrize(
+    "way", [*IN_MEMORY, "queue", "inotify", "port", "socket", "epoll", *SEVERAL]
+)
 def test_who_is_told_comes_after(program: str, work: Path, box: Sandbox, way: str) -> None:
     done = ran(box, work, program, way)
     assert done.log.ending.status == 0
@@ -78,9 +83,28 @@ def test_a_signal_by_descriptor_may_come_too_early(program: str, work: Path) -> 
 
 
 @pytest.mark.usefixtures("box")
-def test_a_datagram_may_be_sent_before_anybody_is_there(program: str, work: Path) -> None:
-    (finding,) = loud(checked(work, program, "lost"))
+def test_a_directory_that_two_work_in_is_changed_for_both(program: str, work: Path) -> None:
+    (finding,) = loud(checked(work, program, "goes elsewhere"))
     assert (finding.kind, finding.klass) == (Kind.LOAD_STORE, Class.SPEC_VIOLATED)
-    assert calls(finding) == {"bind", "sendto"}
+    assert calls(finding) == {"access", "chdir"}
+    assert all("the working directory of" in each.touched for each in finding.operations)
+
+
+@pytest.mark.usefixtures("box")
+def test_who_asks_too_late_to_be_told_of_a_message(program: str, work: Path) -> None:
+    (finding,) = loud(checked(work, program, "asks too late"))
+    assert (finding.kind, finding.klass) == (Kind.LOAD_STORE, Class.SPEC_VIOLATED)
+    assert calls(finding) == {"mq_notify", "mq_timedsend"}
+    assert "nothing in the program can go on" in finding.consequence
+
+
+@pytest.mark.parametrize(("way", "sent"), [("lost", "sendto"), ("several lost", "sendmmsg")])
+@pytest.mark.usefixtures("box")
+def test_a_datagram_may_be_sent_before_anybody_is_there(
+    program: str, work: Path, way: str, sent: str
+) -> None:
+    (finding,) = loud(checked(work, program, way))
+    assert (finding.kind, finding.klass) == (Kind.LOAD_STORE, Class.SPEC_VIOLATED)
+    assert calls(finding) == {"bind", sent}
     assert {operation.variable for operation in finding.operations} == {"port 4711"}
     assert "who sends a datagram" in finding.explanation[-1]

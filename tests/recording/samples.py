@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from eitherway.model.place import Place
 from eitherway.model.trace import (
     EDGE,
     NO_OPERATION,
     OPERATION,
     VALUE,
-    Place,
     Table,
     Trace,
     TraceBuilder,

@@ -18,7 +18,7 @@ from eitherway.model.finding import (
 )
 from eitherway.model.history import Edge, History, Moment
 from eitherway.model.identity import identified
-from eitherway.model.trace import Place
+from eitherway.model.place import Place
 from eitherway.model.words import Class, Kind, OpKind, World
 
 BANK = "/src/bank/bank.c"

@@ -13,7 +13,8 @@ import jsonschema
 import pytest
 
 from eitherway.cli import races as verb
-from eitherway.model.trace import Place, Trace, TraceBuilder
+from eitherway.model.place import Place
+from eitherway.model.trace import Trace, TraceBuilder
 from eitherway.model.words import OpFlag, OpKind, World
 from eitherway.recording.manifest import Manifest
 from eitherway.recording.store import Store

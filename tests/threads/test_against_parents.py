@@ -57,6 +57,7 @@ def said(explorer: Explorer) -> set[bytes]:
         ("pidfd", b"0 0\n"),
         ("seize", b"-1 1\n"),
         ("attach", b"-1 1\n"),
+        ("ask_to_be_traced", b"0 0\n"),
         ("term_unseen", b"0 0\n"),
     ],
 )

@@ -78,6 +78,15 @@ def test_a_run_out_of_time_is_kept_to_the_very_step(
     assert run(launch, replay=ran).differences(ran) == []
 
 
+def test_who_has_become_another_program_is_not_waited_for_again(program: Program) -> None:
+    """Nobody in it hears of the end that is in the recording."""
+    launch, ran = ended(program, "become", OnceHeard(timeout=0.1))
+    assert (ran.course.ended, ran.status, ran.was_killed) == (Ended.TIMEOUT, -STOP, True)
+    again = run(launch, replay=ran)
+    assert again.course.ended is Ended.KNOWN
+    assert again.differences(ran) == []
+
+
 @pytest.fixture(params=["ignored", "blocked"])
 def _left_by_whoever_started_us(request: pytest.FixtureRequest) -> Iterator[None]:
     """What libc keeps for itself, as raw calls can set it: daemons, containers and runners do."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.corpus.checked import addresses_as_before, build
 
+from eitherway.errors import Unavailable
 from eitherway.model.outcome import Ending
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.branch import outcome_of
@@ -116,3 +117,12 @@ def test_two_turns_of_a_thread_become_one() -> None:
     assert joined(turns, 0) == [Turn(0, 7), Turn(1, 2), Turn(TIME_PASSES), Turn(0, 9)]
     assert joined(turns, 1) is None
     assert joined(turns, 3) is None
+
+
+def test_a_run_of_more_steps_than_can_be_told_is_refused() -> None:
+    """A loop of some seconds has as many."""
+    rows = np.array([(4, 1, SwitchKind.THREAD)], dtype=SWITCH)
+    largest = Turns.of(Schedule(switches=rows, reached=END - 1))
+    assert largest.turns[-1].until < END
+    with pytest.raises(Unavailable, match="4,294,967,295 steps"):
+        Turns.of(Schedule(switches=rows, reached=END))

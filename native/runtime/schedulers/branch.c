@@ -15,9 +15,9 @@
 #include "../server.h"
 #include "policy.h"
 
-static enum { FOLLOW, GO_FIRST, DRIVE, RELEASE, CATCH_UP, GO_ON } phase;
+static enum { FOLLOW, GO_FIRST, DRIVE, OUTLAST, RELEASE, CATCH_UP, GO_ON } phase;
 static struct ew_branch wish;
-static uint64_t seed, driven_from, released_at, turns, lowest;
+static uint64_t seed, driven_from, slow_from, released_at, turns, lowest;
 static uint32_t met;
 static bool second_was_there; // it may be created only later
 static bool owes;             // the first thread its access, while the second goes on
@@ -37,6 +37,7 @@ static void start(uint64_t with, const struct ew_tuning *tuning) {
     if ((!tuning->branch.arm && !tuning->branch.stop) || tuning->branch.arm > EW_ARM_PREFIX)
         ew_bad_options("a branch has an arm: 1 to 3");
     wish = tuning->branch;
+    ew_schedule_goes_to(wish.cut);
     seed = with;
     phase = FOLLOW;
     met = 0;
@@ -69,6 +70,7 @@ static void leave(void) {
         own_points[i] = 0;
     for (uint32_t i = 0; i < ew_thread_count(); i++)
         ew_thread_at(i)->priority = 0;
+    ew_registers_await(wish.first); // its access is the next thing that it does
 }
 
 // --- on, when the two have happened
@@ -183,8 +185,10 @@ static void release(void) {
 // With what the thread does that is going on now.
 static void is_ordered(void) {
     ew_branch_listens = false;
+    ew_registers_await(wish.second);
     ew_guide_pair_is(EW_PAIR_ORDERED);
-    phase = RELEASE;
+    phase = wish.slow ? OUTLAST : RELEASE;
+    slow_from = ew_steps;
 }
 
 // Whether a third thread is about to touch what the two are about. What it does between them would
@@ -314,6 +318,14 @@ static const struct ew_thread *left_behind(void) {
     return is_there && !owes ? first : NULL;
 }
 
+// A thread may be slow: in each order the first is held on while the second looks again, however
+// often it does, until that blocks or ends; for so many steps, for it may wait for the first.
+static const struct ew_thread *outlasting(void) {
+    const struct ew_thread *second = ew_thread_with(wish.second);
+    bool goes_on = second && second->state == EW_READY && !ew_script_holds(second);
+    return goes_on && ew_steps - slow_from <= wish.slow ? second : NULL;
+}
+
 static uint32_t next(const struct ew_decision *decision) {
     if (phase == FOLLOW)
         return follow(decision);
@@ -321,6 +333,11 @@ static uint32_t next(const struct ew_decision *decision) {
         hold();
     else if (phase != CATCH_UP && pass(decision) && phase == GO_ON)
         ew_self->priority = 0;
+    const struct ew_thread *looks = phase == OUTLAST ? outlasting() : NULL;
+    if (looks)
+        return looks->ready_at;
+    if (phase == OUTLAST)
+        phase = RELEASE;
     if (phase == RELEASE && wish.stores & SECOND_STORES)
         turn_bits();
     const struct ew_thread *first = phase == RELEASE ? left_behind() : NULL;

@@ -21,6 +21,7 @@ struct ew_branch {
     uint64_t turned;   // bits of these bytes that are turned round: who loads sees it, and it stays
     uint32_t stores;   // 1: the first does, 2: the second does
     uint64_t longest;  // steps behind the two, until the run is ended; 0: as many as it takes
+    uint64_t slow;     // steps for which the first is held on while the second looks again; 0: none
     uint64_t pause;    // a step before the cut at which it is asked too, as if it were left there
     uint64_t stop;     // where the run stands still and is copied for others; 0: nowhere
     uint32_t files;    // 1: then, files that were written are put back by whoever asks for copies

@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     result = _deliver(plan, progress, _notes(progress, program))
     if held.ids:
         _tell_kept(saved.add(store, result.findings, held), result, progress)
-    return result.exit_code
+    return running.code_of(result.exit_code, progress.interrupted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,15 @@ class _Check:
             jobs=self.args.jobs,
             specification=self.specification,
         )
-        _explain(progress, self.launch, self.store, self.course, fixed=fixed, until=until)
+        _explain(
+            progress,
+            self.launch,
+            self.store,
+            self.course,
+            fixed=fixed,
+            until=until,
+            more=seconds,
+        )
 
 
 def _tell_kept(count: int, result: findings_list.Result, progress: "Progress") -> None:
@@ -219,6 +227,7 @@ def _explain(
     *,
     fixed: bool,
     until: float,
+    more: float,
 ) -> None:
     """What failed is told with the pair that decides, in the time that judging left."""
     from eitherway.find.explaining import explain_all, explaining, is_open
@@ -231,7 +240,7 @@ def _explain(
         running.apart(launch) as box,
         explaining(launch, box, store, course, fixed=fixed, tell=line.show) as explainer,
     ):
-        told = list(explain_all(explainer, wanted, store, until))
+        told = explain_all(explainer, wanted, store, until, more)
     progress.findings.update({finding.id: finding for finding in told})
 
 
@@ -292,6 +301,4 @@ def _deliver(
 ) -> findings_list.Result:
     result = findings_list.result_of(plan, _stamped(progress), notes)
     findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
-    if progress.interrupted:
-        output.say("interrupted; this is what was found until then")
     return result

@@ -4,6 +4,7 @@
 import argparse
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -315,3 +316,11 @@ def refuse_early_end(ran: "Ran", program: str) -> None:
         f"{program} died in start-up, before its own code began: {how}",
         fix=f"run {program} by itself, or in gdb",
     )
+
+
+def code_of(result: int, interrupt: KeyboardInterrupt | None) -> int:
+    """Of a search that tells what it has found also when it is interrupted; that is said last."""
+    if interrupt is None:
+        return result
+    output.say("interrupted; this is what was found until then")
+    return 128 + int(getattr(interrupt, "number", signal.SIGINT))

@@ -2,6 +2,7 @@
 """Options with which a user says what a run must do."""
 
 import argparse
+import os
 import re
 import shutil
 from pathlib import Path
@@ -69,7 +70,7 @@ def specification_of(args: argparse.Namespace) -> "Specification":
 
 def _pattern(text: str) -> "re.Pattern[bytes]":
     try:
-        return re.compile(text.encode())
+        return re.compile(os.fsencode(text))
     except re.error as problem:
         raise UsageError(f"--ignore-output '{text}' is no regular expression: {problem}") from None
 

@@ -5,7 +5,6 @@ import argparse
 import os
 from contextlib import nullcontext
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eitherway.cli import findings_list, output, running
@@ -140,12 +139,10 @@ def check(
     findings = [stamped(finding, when) for finding in checked.findings.values()]
     result = findings_list.result_of(plan, findings, _notes(checked))
     findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
-    if checked.interrupted:
-        output.say("interrupted; this is what was found until then")
     if result.findings:
         saved.add(store, result.findings)
         output.say(f"next: {_next(checked, result)}")
-    return result.exit_code
+    return running.code_of(result.exit_code, checked.interrupted)
 
 
 def _say_world(launch: "Launch") -> None:
@@ -171,8 +168,11 @@ def _say_untried(search: "TreeSearch") -> None:
 
 def _notes(checked: "Checked") -> list[str]:
     """What was tried: this is what "nothing found" means."""
+    ending = checked.ending
+    cut = ending is not None and (ending.hangs or ending.endless or ending.late)
+    how = "no end of its own" if cut else _ended(checked.status)
     ran = (
-        f"the recorded run: {_ended(checked.status)}; {counted(checked.calls, 'system call')} of "
+        f"the recorded run: {how}; {counted(checked.calls, 'system call')} of "
         f"{counted(checked.processes, 'process')}, as {counted(checked.operations, 'operation')} "
         "on files, directories, pipes and processes"
     )
@@ -382,8 +382,7 @@ def _other(recorded: "Log", again: "Log") -> str:
 
 def replay(args: argparse.Namespace, recording: "Recording") -> int:
     """Do a recorded run again, call by call, apart from the user's files."""
-    import tempfile
-
+    from eitherway.sandbox import scratch
     from eitherway.worlds.processes.apart import apart
     from eitherway.worlds.processes.log import Log
     from eitherway.worlds.processes.plan import Plans, Turns
@@ -395,11 +394,11 @@ def replay(args: argparse.Namespace, recording: "Recording") -> int:
     show = None if args.quiet else running.shown()
     with (
         apart(launch) as box,
-        tempfile.TemporaryDirectory(prefix="eitherway-") as into,
+        scratch.on_disk() as into,
     ):
         follow = Follow(Plans(log), Turns(range(len(log.calls))))
         limits = Limits(PATIENCE, seconds=args.timeout)
-        ran = run(launch, box, Path(into), seed=0, follow=follow, limits=limits, show=show)
+        ran = run(launch, box, into.path, seed=0, follow=follow, limits=limits, show=show)
     if where := _other(log, ran.log):
         output.say(f"the replay was not the same: {where}")
         return Exit.INCONCLUSIVE

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from eitherway.detect.overlap import components
+from eitherway.model.distinct import ranked
 from eitherway.model.names import in_library
 from eitherway.model.trace import Table, Trace
 from eitherway.model.words import ACCESSES, STORES, OpFlag, OpKind
@@ -37,7 +38,7 @@ def shared_accesses(trace: Trace) -> Accesses:
     """Accesses to ranges that overlap, directly or not, with those of another actor and a store."""
     operation = np.flatnonzero(_is_one_of(trace.operations["kind"], ACCESSES))
     operation = operation[trace.operations["range"][operation] != 0]
-    used, row = np.unique(trace.operations["range"][operation], return_inverse=True)
+    used, _, row = ranked(trace.operations["range"][operation])
     shared = _shared(trace, operation, components(trace.ranges[used])[row])
     return _columns(trace, operation[shared])
 
@@ -57,11 +58,11 @@ def _shared(trace: Trace, operation: Column, component: Column) -> Mask:
 
 def _columns(trace: Trace, operation: Column) -> Accesses:
     rows = trace.operations[operation]
-    used, row = np.unique(rows["range"], return_inverse=True)
+    used, _, row = ranked(rows["range"])
     return Accesses(
         operation=operation,
         actor=rows["actor"].astype(np.int64),
-        range=row.astype(np.int64),
+        range=row,
         place=trace.stacks["place"][rows["stack"]].astype(np.int64),
         kind=rows["kind"].astype(np.int64),
         stores=_is_one_of(rows["kind"], STORES),
@@ -94,10 +95,8 @@ def numbered(*columns: npt.NDArray[np.generic]) -> tuple[Column, Column]:
     number = np.zeros(len(columns[0]), dtype=np.int64)
     first = np.zeros(0, dtype=np.int64)
     for column in columns:  # numbers stay below the row count, so products stay below 2**63
-        _, dense = np.unique(column, return_inverse=True)
-        _, first, number = np.unique(
-            number * (int(dense.max(initial=0)) + 1) + dense, return_index=True, return_inverse=True
-        )
+        dense = ranked(column)
+        _, first, number = ranked(number * max(1, len(dense.values)) + dense.rank)
     return number, first
 
 

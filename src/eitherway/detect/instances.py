@@ -16,8 +16,10 @@ _LOOKS = 8  # at accesses, for each instance that is wanted
 Pair = tuple[int, int]
 
 
-def instances(order: Order, race: Race, limit: int) -> list[Pair]:
+def instances(order: Order, race: Race, limit: int, *, of_stores: bool = False) -> list[Pair]:
     """Up to so many pairs, spread over the run, the race's own first; earlier access first.
+
+    `of_stores`: but for the race's own, the earlier access stores.
 
     Half of them are of an access with the next one that it races with: little else happens between
     the two. The others are of accesses that are further apart.
@@ -29,7 +31,8 @@ def instances(order: Order, race: Race, limit: int) -> list[Pair]:
     witness = min(one, other), max(one, other)
     near: list[Pair] = []
     far: list[Pair] = []
-    for row in _spread(np.flatnonzero(sides[0] | sides[1]), limit * _LOOKS).tolist():
+    earlier = (sides[0] | sides[1]) & (accesses.stores | (not of_stores))
+    for row in _spread(np.flatnonzero(earlier), limit * _LOOKS).tolist():
         partners = _racing_after(order, accesses, row, rows[1] if sides[0][row] else rows[0])
         pairs = [(int(accesses.operation[row]), partner) for partner in partners.tolist()]
         near += pairs[:1]

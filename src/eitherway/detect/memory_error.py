@@ -39,6 +39,8 @@ def find(order: Order) -> list[Race]:
 
 def _all(order: Order) -> Iterator[Race]:
     trace = order.trace
+    if not np.any(trace.operations["kind"] == int(OpKind.FREE)):
+        return
     operation = np.flatnonzero(np.isin(trace.operations["kind"], _ACCESSES))
     ranges = trace.ranges[trace.operations["range"][operation]]
     freed: dict[int, int] = {}

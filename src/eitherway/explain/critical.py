@@ -32,21 +32,35 @@ class Critical(Generic[Pair]):
 
 
 def critical_pair(
-    pairs: Iterable[Pair], branch: Branch[Pair], happens: Happens, *, when_recorded: bool = True
+    pairs: Iterable[Pair],
+    branch: Branch[Pair],
+    happens: Happens,
+    *,
+    when_recorded: bool = True,
+    races: Callable[[Pair], bool] = lambda _: False,
 ) -> Critical[Pair] | None:
     """The first of the pairs whose order decides in every continuation, or else in most.
 
     `when_recorded`: it happens in the run that the pairs are of; else with the other order.
+    `races`: whether nothing orders the two. One of those that decides at all goes before all
+    others: the order of two locks may decide what two accesses do behind them, but what is to be
+    mended is that these are not ordered.
     """
     best: Critical[Pair] | None = None
     decides = _mends if when_recorded else _breaks
     for pair in pairs:
+        if best is not None and best.shown == CONTINUATIONS and not races(pair):
+            continue
         found = _decides(pair, branch, lambda *orders: decides(happens, *orders))
-        if found is not None and (best is None or found.shown > best.shown):
+        if found is not None and (best is None or _rank(found, races) > _rank(best, races)):
             best = found
-        if best is not None and best.shown == CONTINUATIONS:
+        if best is not None and _rank(best, races) == (True, CONTINUATIONS):
             break
     return best
+
+
+def _rank(found: Critical[Pair], races: Callable[[Pair], bool]) -> tuple[bool, int]:
+    return races(found.pair), found.shown
 
 
 Recorded = Callable[[], Outcome]  # what the recorded order does: run when it is asked for

@@ -53,13 +53,15 @@ def decided(shown: int, tried: int, *, drawn: bool) -> str:
     return f"{decides}{history}"
 
 
-def undecided(pairs: int) -> str:
-    """No pair was found."""
+def undecided(pairs: int, *, whole: bool) -> str:
+    """No pair was found; `whole`: all were tried."""
     if not pairs:
         return "No two operations of different threads met before it happened."
+    tried = "met" if whole else "met and could be tried in the time that there was"
     return (
-        f"Of {counted(pairs, 'pair')} of operations that met, none decides alone: turned round, "
-        "each still leads there or cannot come otherwise."
+        f"Of {counted(pairs, 'pair')} of operations that {tried}, none decides alone: turned "
+        "round, each leads there all the same or to something else that is bad, or cannot come so; "
+        "or, gone on with in the same way, its recorded order does not lead there either."
     )
 
 

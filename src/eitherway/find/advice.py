@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What would put two calls of different processes in order, in sentences."""
 
+import errno
+import os
 import posixpath
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,6 +18,7 @@ from eitherway.model.words import STORES, OpFlag, OpKind
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.calls import call_of
 from eitherway.worlds.processes.cut import Between, Pair
+from eitherway.worlds.processes.described import OF_PROCESSES
 from eitherway.worlds.processes.make import Makefile, Recipe, Rule, missing_edge, recipe_of
 from eitherway.worlds.processes.meaning import PART_WORDS, PERMISSIONS
 from eitherway.worlds.processes.ninja import NINJA, NinjaFile
@@ -29,7 +32,7 @@ from eitherway.worlds.threads.launch import Launch
 _AGAIN = Limits(patience=5, seconds=60)  # to do a run again, for what it writes
 _MAKES_DIRECTORY = ("mkdir", "mkdirat")
 _RENAME = {"rename", "renameat", "renameat2"}
-_SENDS = {"sendto", "sendmsg"}
+_SENDS = {"sendto", "sendmsg", "sendmmsg"}
 _REMOVE = {"unlink", "unlinkat", "rmdir", *_RENAME}
 _ADDRESS = (
     "Nobody is there before listen and after the last close: who connects must wait for a word of "
@@ -38,6 +41,11 @@ _ADDRESS = (
 _DATAGRAM = (
     "Before bind and after the last close a datagram is lost: who sends a datagram must wait for a "
     "word of the one that binds, or send again until it is answered."
+)
+_SIGNAL = (
+    "Until a process has said what is to be done with a signal (trap, sigaction), most signals end "
+    "it: who sends one must wait for a word of that process (a pipe, or a file that is made behind "
+    "it)."
 )
 _LOCK = (
     "Who finds this lock taken gives up: if it is to wait instead, it must ask without LOCK_NB "
@@ -50,6 +58,10 @@ _LOCK_FILE = (
 _ONE_OF_TWO = (
     "Only one of the two can make this name (O_EXCL, mkdir, link), and which is left to chance: "
     "for a lock that is right, and what comes of it must be right for either."
+)
+_ONE_NAME = (
+    "Both make this name and do something with what is there: each needs a name of its own "
+    "(mktemp), or all of it a lock (flock on another file)."
 )
 _LOOKED_FOR = (
     "Who makes this name has looked for it before, as the other does, and both may find nothing: "
@@ -185,6 +197,8 @@ class Advice:
             yield _DATAGRAM if self._names(operations) & _SENDS else _ADDRESS
         elif any(each.object == "entry" for each in described):
             yield from self._of_entry(operations)
+        elif any(each.object.startswith(OF_PROCESSES["disposition"]) for each in described):
+            yield _SIGNAL
 
     def _names(self, operations: tuple[int, ...]) -> set[str]:
         return {self._traced.name(int(self._traced.call[number])) for number in operations}
@@ -193,8 +207,16 @@ class Advice:
         """Whether one of them fails where it finds taken what the other gives back."""
         sides = [self._traced.trace.operation(number) for number in operations]
         names = self._names(operations)
-        tries = any(side.flags & OpFlag.TRY for side in sides)
+        tries = any(map(self._finds_taken, operations))
         return tries and (bool(names & _REMOVE) or any(s.kind is OpKind.RELEASE for s in sides))
+
+    def _finds_taken(self, number: int) -> bool:
+        """Who could not do it for want of a name has found nothing taken."""
+        operation = self._traced.trace.operation(number)
+        if not operation.flags & OpFlag.TRY or operation.kind is OpKind.ACQUIRE:
+            return bool(operation.flags & OpFlag.TRY)
+        call = call_of(self._traced.log, int(self._traced.call[number]))
+        return not operation.flags & OpFlag.FAILED or call.result == -errno.EEXIST
 
     def _of_entry(self, operations: tuple[int, ...]) -> Iterator[str]:
         names = self._names(operations)
@@ -209,6 +231,8 @@ class Advice:
                 "Both make this entry: with O_EXCL, or mkdir without -p, one of them is told that "
                 "the other was first."
             )
+        elif names & _REMOVE and self._is_made_by_each(operations):
+            yield _ONE_NAME
         elif names & _REMOVE:
             yield (
                 "One of them takes this entry away: a rename over it leaves no moment without one; "
@@ -221,6 +245,20 @@ class Advice:
                 "One makes what the other looks for: it must wait until that is there, for the end "
                 "of the process that makes it (wait) or for a word from it (a pipe)."
             )
+
+    def _is_made_by_each(self, operations: tuple[int, ...]) -> bool:
+        """Whether each of them, or who started it, makes the name as well, whoever has it."""
+        rows = self._traced.trace.operations
+        lines = [self._line_of(number) for number in operations]
+        at_name = np.flatnonzero(rows["range"] == rows["range"][operations[0]]).tolist()
+        makers = {int(rows["actor"][n]) for n in at_name if self._makes_always(n)}
+        shared: set[int] = set.intersection(*lines)
+        return all(makers & (line - shared) for line in lines)
+
+    def _makes_always(self, number: int) -> bool:
+        call = int(self._traced.call[number])
+        how = 0 if call == NO_CALL else call_of(self._traced.log, call).opens
+        return bool(how & os.O_CREAT) and not how & os.O_EXCL
 
     def _looked_before(self, operations: tuple[int, ...]) -> bool:
         """Whether who makes an entry, or who started it, has looked at it before."""

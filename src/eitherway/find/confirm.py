@@ -5,7 +5,6 @@ The runtime proposes while the program runs, from a shadow of memory; this looks
 themselves. Where the two do not agree one of them is wrong, and it is not the program.
 """
 
-import tempfile
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -25,6 +24,7 @@ from eitherway.model.race import Race
 from eitherway.model.trace import Table, Trace
 from eitherway.model.words import OpKind
 from eitherway.recording.read import Recording
+from eitherway.sandbox import scratch
 from eitherway.worlds.threads.described import Descriptions
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.explorer import Explorer
@@ -132,9 +132,11 @@ class Tracer:
 
     def traced(self, run: Callable[[Path], Ran]) -> tuple[Ran, Traced]:
         """What a run did that traces itself into an empty directory, and its trace."""
-        with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
-            ran = run(Path(name))
-            with Recording.open(name, incomplete=True) as recording:  # it may have been killed
+        with scratch.on_disk() as folder:
+            ran = run(folder.path)
+            with Recording.open(
+                folder.path, incomplete=True
+            ) as recording:  # it may have been killed
                 events = Events.read(recording)
         return ran, Traced(events, (), self._known)
 

@@ -24,6 +24,8 @@ _KINDS = {How.DEADLOCK: Kind.DEADLOCK, How.CIRCLE: Kind.HANG, How.HANG: Kind.HAN
 
 def ending_of(outcome: Outcome) -> Ending:
     """The same in the words of a search."""
+    if outcome.ending is outcomes.Ending.HANG and outcome.code:  # as a search sees it: no circle
+        return Ending(How.HANG)
     return Ending(_HOW[outcome.ending], outcome.code)
 
 

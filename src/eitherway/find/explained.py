@@ -25,7 +25,7 @@ from eitherway.model.identity import own_frame
 from eitherway.model.order import Order
 from eitherway.model.outcome import Ending, Forced, Outcome, signal_name
 from eitherway.model.trace import Trace
-from eitherway.model.words import HANDLER_CALLED, OP_WORDS, Arm, OpKind
+from eitherway.model.words import HANDLER_CALLED, OP_WORDS, Arm, OpFlag, OpKind
 from eitherway.worlds.threads.branch import Branches, Pair, Spec, outcome_of, why_not
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.places import NOWHERE, Places
@@ -47,6 +47,7 @@ class Met(NamedTuple):
     second: int
     pair: Pair
     moment: bool = False  # one of them sends a signal, and the other is the receiver's
+    race: bool = False  # they are accesses, and nothing orders them
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,7 @@ class Sought:
 
     cause: Cause | None  # None: no single pair decides
     pairs: int  # that were tried
+    whole: bool  # those are all
     avoided: bool  # some run did nothing wrong
     runs: int  # others, each with another schedule, all of which failed when it was not avoided
 
@@ -156,13 +158,16 @@ class Explainer:
                 "addresses are other ones in every run on this machine: eitherway doctor"
             )
         found, tried = self._cause_in(short.ran, short, until)
+        whole = tried < PAIRS
         if found is not None:
-            return Sought(found, tried, avoided=True, runs=short.runs)
+            return Sought(found, tried, whole, avoided=True, runs=short.runs)
         well, fail = (short.well, 0) if short.well else self._going_well()
         if well is not None:
             found, more = self._cause_in(well, short, until)
-            return Sought(found, tried + more, avoided=True, runs=short.runs)
-        return Sought(None, tried, avoided=fail < _SEEDS, runs=short.runs + fail)
+            whole = whole and more < PAIRS and monotonic() < until
+            return Sought(found, tried + more, whole, avoided=True, runs=short.runs)
+        whole = whole and monotonic() < until
+        return Sought(None, tried, whole, avoided=fail < _SEEDS, runs=short.runs + fail)
 
     def _going_well(self) -> tuple[Ran | None, int]:
         """Some other run that does nothing wrong; else how many others fail.
@@ -191,7 +196,9 @@ class Explainer:
         pairs = takewhile(lambda _: monotonic() < until, _met(traced))
         happens = partial(_alike, other=short.outcome)
         fails = ran is short.ran
-        found = critical_pair(pairs, branch, happens, when_recorded=fails)
+        found = critical_pair(
+            pairs, branch, happens, when_recorded=fails, races=lambda met: met.race
+        )
         return (None if found is None else Cause(found, traced, ran, fails)), tried
 
     def turned_round(self, cause: Cause) -> Ran:
@@ -277,10 +284,23 @@ def _met(traced: Traced) -> Iterator[Met]:
     """
     trace = traced.trace
     order = Order.of(_with_lives_alone(trace), INHERENT_EDGES)
+    races = partial(_race, trace, Order.of(trace))
     for pairs, apart in ((meetings(trace), False), (moments(trace), True)):
         open_pairs = ((one, two) for one, two in pairs if not order.before([one], [two])[0])
         for one, two in islice(open_pairs, PAIRS):
-            yield Met(one, two, Pair.of(traced.events, one, two, apart=apart), apart)
+            pair = Pair.of(traced.events, one, two, apart=apart)
+            yield Met(one, two, pair, apart, not apart and races(one, two))
+
+
+_ACCESSES = (OpKind.LOAD, OpKind.STORE, OpKind.UPDATE, OpKind.FREE)
+
+
+def _race(trace: Trace, order: Order, one: int, two: int) -> bool:
+    """Whether two operations that met are a data race: not all races are told as findings."""
+    both = trace.operation(one), trace.operation(two)
+    accesses = all(operation.kind in _ACCESSES for operation in both)
+    atomic = all(operation.flags & OpFlag.ATOMIC for operation in both)
+    return accesses and not atomic and bool(order.concurrent([one], [two])[0])
 
 
 _LIVES = [int(kind) for kind in (OpKind.START, OpKind.BEGIN, OpKind.END, OpKind.JOIN)]

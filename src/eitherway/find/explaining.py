@@ -3,7 +3,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -12,6 +12,7 @@ from time import monotonic
 
 from eitherway.errors import Problem, Unavailable
 from eitherway.explain import sentences
+from eitherway.find.clock import OutOfTime, alarm
 from eitherway.find.explained import Cause, Explainer, Short, Tell, switches, taken
 from eitherway.find.judging import recorded_of
 from eitherway.find.known import Known
@@ -58,9 +59,21 @@ def is_open(finding: Finding) -> bool:
 
 
 def explain_all(
+    explainer: Explainer, findings: Iterable[Finding], store: Store, until: float, more: float
+) -> list[Finding]:
+    """Those of which the recorded run fails, as long as there is time.
+
+    What is under way then has so many seconds more; else it stays as it was.
+    """
+    told: list[Finding] = []
+    with suppress(OutOfTime), alarm(max(until - monotonic(), 0) + more):
+        told.extend(_explained_each(explainer, findings, store, until))
+    return told
+
+
+def _explained_each(
     explainer: Explainer, findings: Iterable[Finding], store: Store, until: float
 ) -> Iterator[Finding]:
-    """Those of which the recorded run fails, as long as there is time."""
     for finding in findings:
         left = until - monotonic()
         if left <= 0:
@@ -114,7 +127,7 @@ def explained(
         return _with_cause(shown, short, sought.cause, explainer, keep)
     if not sought.avoided:
         return _and(shown, sentences.unavoidable(sought.runs))
-    return _and(shown, sentences.undecided(sought.pairs))
+    return _and(shown, sentences.undecided(sought.pairs, whole=sought.whole))
 
 
 def _and(finding: Finding, more: str) -> Finding:

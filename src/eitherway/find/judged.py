@@ -7,17 +7,19 @@ The recorded run is traced to find the pair in it again, by the id that its find
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 
 from eitherway.closing import Closing
 from eitherway.engine.local import Workers
 from eitherway.find.confirm import Traced, Tracer
+from eitherway.find.one_value import have_one_value
+from eitherway.find.opened import Budget, Opened, Opening, Seen, met
 from eitherway.find.orders import Kept, first_differences, orders_of, seen_apart
 from eitherway.find.other_runs import cuts_of, other_runs
 from eitherway.find.racing import Instance, Racing
-from eitherway.find.reasons import OF_ALL_VALUES, reason_of, weakest
+from eitherway.find.reasons import OF_ONE, REDUNDANT, reason_of, weakest
 from eitherway.find.specification import ANYTHING, Specification
 from eitherway.find.states import States, states_of
 from eitherway.find.states import told as told_states
@@ -25,11 +27,21 @@ from eitherway.find.stopped import told_of_stopped
 from eitherway.find.unseen_loads import both_store, with_lost
 from eitherway.findings.sentences import UNDECIDED
 from eitherway.judge.experiment import CONTINUATIONS, Verdict, judge_among, worst
-from eitherway.judge.sentences import consequence, why_single
+from eitherway.judge.loose import loosened
+from eitherway.judge.sentences import consequence, opened_by, opened_in_vain, slowly, why_single
 from eitherway.model.finding import Confidence, Finding
 from eitherway.model.outcome import Ending, Outcome
-from eitherway.model.words import Arm, Class, Kind
-from eitherway.worlds.threads.branch import Branches, Pair, Spec, Turned, outcome_of, why_not
+from eitherway.model.words import STORES, Arm, Class, Kind
+from eitherway.worlds.threads.branch import (
+    SLOW,
+    SLOW_STEPS,
+    Branches,
+    Pair,
+    Spec,
+    Turned,
+    outcome_of,
+    why_not,
+)
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.run import Ran
@@ -37,6 +49,7 @@ from eitherway.worlds.threads.run import Ran
 INSTANCES = 8  # of one race in one run
 MORE, SHORT = 32, 65_536  # of a run of so many steps at most
 PAIR = 2  # accesses
+SLOWLY = 4  # instances that are tried with a thread that is very slow
 ELSEWHERE = 2  # in each of the other runs that are tried
 FEWER, FEWEST = 6, 2  # continuations of those behind the first, and behind the usual number
 
@@ -51,11 +64,21 @@ class Shown:
     verdict: Verdict
     branches: Branches  # of the run that shows it
     look: Callable[[], States | None]
+    seen: Seen = field(default_factory=dict)  # to race
+    opened: tuple[Opened, Opening] | None = None  # by the pair, if that is what it is about
 
     @cached_property
     def states(self) -> States | None:
         """What both orders leave; it takes two traced branches."""
         return self.look()
+
+    def run(self, arm: Arm, kept_from: tuple[int, int]) -> Ran:
+        """What the decisive trial did, to be kept."""
+        if self.opened is not None:
+            opened, opening = self.opened
+            return opened.run(arm, opening.way, kept_from)
+        spec = Spec(self.instance.pair, arm, self.verdict.decisive.continuation)
+        return self.branches.run(spec, kept_from=kept_from)
 
     @property
     def is_quiet(self) -> bool:
@@ -77,6 +100,11 @@ def _single(finding: Finding, verdict: Verdict, instance: Instance) -> tuple[str
         "So nothing that is meant to order threads decides it. But while A was held back, in "
         f"{len(verdict.trials)} ways, B did not come: {why}.",
     )
+
+
+def _is_looked_at(pair: Pair) -> bool:
+    """Whether the second loads what the first stores: it may look again and again."""
+    return pair.first.op in STORES and pair.second.op not in STORES
 
 
 class Judge(Closing):
@@ -121,8 +149,14 @@ class Judge(Closing):
         if not shown:
             reason = "the recorded run does not show it"
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
+        words: list[str] = []
+        if all(each.is_quiet for each in shown):
+            shown += self._tried_slowly(finding.id, racing, shown, words)
+        if short and all(each.is_quiet for each in shown):
+            shown += self._tried_opened(tuple(shown), racing, words)
         if short and all(each.is_quiet for each in shown):
             shown += self._tried_elsewhere(finding.id, ran, traced, racing)
+        finding = replace(finding, explanation=(*finding.explanation, *words))
         return self._told(finding, shown, keep)
 
     def close(self) -> None:
@@ -149,14 +183,64 @@ class Judge(Closing):
 
     def _shown(self, branches: Branches, instance: Instance, continuations: int) -> Shown:
         pair = instance.pair
-        verdict = self._try(branches, pair, min(continuations, self._continuations))
+        seen: Seen = {}
+        verdict = self._try(branches, pair, min(continuations, self._continuations), seen)
         look = partial(states_of, self._tracer, branches, pair, verdict.trials[0])
-        return Shown(instance, verdict, branches, look)
+        return Shown(instance, verdict, branches, look, seen)
+
+    def _tried_slowly(
+        self, number: str, racing: Racing, shown: list[Shown], words: list[str]
+    ) -> list[Shown]:
+        """With who stores held back while the other looks again: what that alone does, if any."""
+        known = [trial for each in shown for trial in each.verdict.trials]
+        branches = shown[0].branches
+        found = racing.instances(number, 2 * SLOWLY, of_stores=True)
+        for instance in [each for each in found if _is_looked_at(each.pair)][:SLOWLY]:
+            seen: Seen = {}
+            tried = self._try(branches, instance.pair, 1, seen, first=SLOW).trials
+            trial = loosened([*known, *tried])[-1]  # in the light of what is known of output
+            better = [each.control if trial.worse is Arm.FLIP else each.flip for each in known]
+            is_loud = trial.klass in (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS)
+            if is_loud and not any(map(trial.is_done_by, better)):
+                words.append(slowly(instance.sides))
+                verdict = Verdict(trial.klass, (trial,))
+                return [Shown(instance, verdict, branches, lambda: None, seen)]
+            if trial.flip.steps - instance.pair.first.step > SLOW_STEPS:
+                break  # it waits: others would as well
+        return []
+
+    def _tried_opened(
+        self, shown: tuple[Shown, ...], racing: Racing, words: list[str]
+    ) -> Iterator[Shown]:
+        """With races turned round that only branches of the race show, until one does harm."""
+        budget = Budget()
+        for each in shown:
+            opened = Opened(
+                self._tracer,
+                self._explorer,
+                each.branches,
+                each.instance.pair,
+                self._places | racing.places,
+                racing,
+                self._specification.outcome,
+                budget,
+            )
+            for opening in opened.openings(each.seen, each.verdict.trials):
+                verdict = Verdict(opening.trial.klass, (opening.trial,))
+                if verdict.klass is Class.INCONCLUSIVE:
+                    continue
+                yield replace(each, verdict=verdict, opened=(opened, opening))
+                if verdict.klass in (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS):
+                    words.append(opened_by(opening.sides))
+                    return
+        if budget.races:
+            words.append(opened_in_vain(len(budget.races), lacks=budget.lacks))
 
     def _tried_elsewhere(
         self, number: str, ran: Ran, traced: Traced, racing: Racing
     ) -> Iterator[Shown]:
-        """In other runs that show the race of that id, until it does harm in one.
+        """In other runs that show the race of that id, until it does harm in one; not in long ones,
+        in which a thread looks again and again.
 
         Where it cannot be told there, it was in the recorded run.
         """
@@ -168,6 +252,8 @@ class Judge(Closing):
             if outcome_of(other).ending is Ending.BUDGET:
                 self._runs_on = True
                 return
+            if other.schedule.reached > SHORT:
+                continue
             again = self._tracer.accesses(other)
             if again.differs:
                 continue
@@ -186,14 +272,26 @@ class Judge(Closing):
             return "addresses are other ones in every run on this machine (eitherway doctor)"
         return why_not(ran)
 
-    def _try(self, branches: Branches, pair: Pair, continuations: int) -> Verdict:
+    def _try(
+        self,
+        branches: Branches,
+        pair: Pair,
+        continuations: int,
+        seen: Seen,
+        *,
+        first: int = 0,
+    ) -> Verdict:
+        """`seen` is told what races in each branch."""
+
         def outcome(spec: Spec, explorer: Explorer) -> Outcome:
-            return self._specification.outcome(branches.run(spec, explorer))
+            ran = branches.run(spec, explorer)
+            seen[spec.arm, spec.continuation] = met(ran)
+            return self._specification.outcome(ran)
 
         def begin(arm: Arm, continuation: int) -> Future[Outcome]:
             return self._workers.submit(partial(outcome, Spec(pair, arm, continuation)))
 
-        return judge_among(begin, continuations, self._workers.count)
+        return judge_among(begin, continuations, self._workers.count, first=first)
 
     def _told(self, finding: Finding, shown: list[Shown], keep: Keep) -> Finding:
         verdict = worst(each.verdict for each in shown)
@@ -222,7 +320,9 @@ class Judge(Closing):
             return replace(told, explanation=(*told.explanation, *filter(None, [words])))
         told = replace(told, explanation=(*told.explanation, *told_states(best.states)))
         if verdict.klass is Class.K_WITNESS_HARMLESS:
-            harmless = [each for each in shown if each.verdict.klass is verdict.klass]
+            harmless = [
+                each for each in shown if each.verdict.klass is verdict.klass and not each.opened
+            ]
             told = self._with_reason(told, harmless)
             return self._with_lost(told, harmless)
         if verdict.klass not in (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS):
@@ -232,23 +332,34 @@ class Judge(Closing):
     def _with_reason(self, finding: Finding, shown: list[Shown]) -> Finding:
         """Why it does no harm, as far as that can be shown.
 
-        What is said of all that may be stored there has to hold of several instances.
+        It has to hold of several instances; that a write is redundant, of all that the run shows.
         """
         some = INSTANCES if shown[0].branches.steps <= SHORT else 1
+        few = shown[:: -(-len(shown) // some)]
         reasons = []
-        for each in shown[:: -(-len(shown) // some)]:
+        for each in few:
             reasons.append(self._reason(each))
-            if reasons[-1] not in OF_ALL_VALUES:
+            if reasons[-1] in OF_ONE:
                 break
-        return replace(finding, reason=weakest(reasons))
+        reason = weakest(reasons)
+        if reason == REDUNDANT and not self._have_one_value(shown):
+            reason = ""
+        return replace(finding, reason=reason)
+
+    def _have_one_value(self, shown: list[Shown]) -> bool:
+        """Whether the places of a race store and see one value in each run that was tried."""
+        pairs: dict[Branches, list[Pair]] = {}
+        for each in shown:
+            pairs.setdefault(each.branches, []).append(each.instance.pair)
+        return all(have_one_value(self._tracer, run.ran, some) for run, some in pairs.items())
 
     def _reason(self, shown: Shown) -> str:
         trial = shown.verdict.trials[0]
         steps = {Arm.FLIP: trial.flip.steps, Arm.CONTROL: trial.control.steps}
 
         @cache
-        def put(arm: Arm, bits: int) -> Outcome:
-            turned = Turned(bits, steps[arm])
+        def put(arm: Arm, bits: int, *, patient: bool = False) -> Outcome:
+            turned = Turned(bits, None if patient else steps[arm])
             spec = Spec(shown.instance.pair, arm, 0, turned)
             return self._specification.outcome(shown.branches.run(spec))
 
@@ -275,13 +386,8 @@ class Judge(Closing):
 
     def _with_evidence(self, finding: Finding, shown: Shown, keep: Keep) -> Finding:
         """Both orders as runs that can be done again, first the one that fails."""
-        trial, pair = shown.verdict.decisive, shown.instance.pair
-
-        def run(arm: Arm, kept_from: tuple[int, int]) -> Ran:
-            spec = Spec(pair, arm, trial.continuation)
-            return shown.branches.run(spec, kept_from=kept_from)
-
-        flip, control = seen_apart(partial(run, Arm.FLIP), partial(run, Arm.CONTROL))
+        trial = shown.verdict.decisive
+        flip, control = seen_apart(partial(shown.run, Arm.FLIP), partial(shown.run, Arm.CONTROL))
         other = Kept(flip, trial.flip, keep(flip))
         recorded = Kept(control, trial.control, keep(control))
         tells = finding.klass is Class.OUTPUT_DIFFERS and not self._specification.ignored

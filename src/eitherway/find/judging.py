@@ -3,13 +3,14 @@
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
 from eitherway.closing import Closing
 from eitherway.errors import BadInput, Problem, Unavailable
+from eitherway.find.clock import OutOfTime, alarm
 from eitherway.find.judged import Judge
 from eitherway.find.known import Known
 from eitherway.find.specification import ANYTHING, Specification
@@ -110,20 +111,26 @@ def judge_all(
     tell: Callable[[str], None],
     seconds: float | None = None,
 ) -> tuple[list[Finding], list[str]]:
-    """Those that could be judged, and notes; after so many seconds no other is begun."""
+    """Those that could be judged, and notes; after so many seconds no other is begun.
+
+    The one that is under way then has as many seconds more.
+    """
     judged: list[Finding] = []
     notes: list[str] = []
     until = None if seconds is None else monotonic() + seconds
-    for number, finding in enumerate(findings, 1):
-        if until is not None and monotonic() > until:
-            left = len(findings) - number + 1
-            notes.append(f"{left} were not judged in the time that there was: eitherway judge")
-            break
-        tell(f"judging {number} of {len(findings)}: {finding.id}")
-        try:
-            judged.append(judging.judged(finding))
-        except Problem as problem:
-            notes.append(f"{finding.id} is not judged: {problem.message}")
+    left = len(findings)
+    with suppress(OutOfTime), alarm(2 * seconds) if seconds else nullcontext():
+        for number, finding in enumerate(findings, 1):
+            if until is not None and monotonic() > until:
+                break
+            tell(f"judging {number} of {len(findings)}: {finding.id}")
+            try:
+                judged.append(judging.judged(finding))
+            except Problem as problem:
+                notes.append(f"{finding.id} is not judged: {problem.message}")
+            left -= 1
+    if left:
+        notes.append(f"{left} were not judged in the time that there was: eitherway judge")
     return judged, [f"{len(judged)} of {len(findings)} findings were judged", *notes]
 
 

@@ -46,5 +46,5 @@ class Progress:
     coverage: Coverage = field(default_factory=Coverage)
     space: str = ""  # what can be said of all schedules
     exhausted: bool = False  # there is no other schedule
-    interrupted: bool = False
+    interrupted: KeyboardInterrupt | None = None
     cut_off: int = 0  # runs that were not over when the time was; the others are `schedules`

@@ -37,6 +37,7 @@ class Racing:
     def __init__(self, traced: Traced) -> None:
         races = detect_all(traced.trace, ACCESSES)
         self._traced = traced
+        self.events = traced.events
         self._order = Order.of(traced.trace)
         self._of: defaultdict[str, list[Told]] = defaultdict(list)
         for race, finding in zip(races, traced.findings(races, history=False), strict=True):
@@ -45,15 +46,21 @@ class Racing:
         self.operations = {operation for race in races for operation in race.operations}
         self.places = places_of(traced.events, self.operations)
 
-    def instances(self, number: str, limit: int) -> list[Instance]:
+    @property
+    def numbers(self) -> list[str]:
+        """Ids of the races, in the order in which they are told."""
+        return list(self._of)
+
+    def instances(self, number: str, limit: int, *, of_stores: bool = False) -> list[Instance]:
         """Of the race of that id; first one for each pair of places, then more of them in turn.
 
-        Behind the first, those that are very far apart are left out.
+        Behind the first, those that are very far apart are left out; `of_stores`: and those in
+        which the earlier access does not store.
         """
         told = [
             [Instance(Pair.of(self._traced.events, *pair), sides) for pair in pairs]
             for race, sides in self._of[number]
-            if (pairs := instances(self._order, race, limit))
+            if (pairs := instances(self._order, race, limit, of_stores=of_stores))
         ]
         in_turn = [each[turn] for turn in range(limit) for each in told if turn < len(each)]
         return [*in_turn[:1], *(one for one in in_turn[1:limit] if one.pair.apart <= _FAR)]

@@ -6,6 +6,7 @@ behind the pair, or branches in which something else is put where the two meet.
 """
 
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from eitherway.find.states import States
 from eitherway.judge.trial import Trial
@@ -13,15 +14,24 @@ from eitherway.model.outcome import Ending, Outcome
 from eitherway.model.words import STORES, Arm
 from eitherway.worlds.threads.live_out import Access, Region
 
-Put = Callable[[Arm, int], Outcome]  # one order, with these bits turned round where the two meet
+
+class Put(Protocol):
+    """Runs one order with these bits turned round where the two meet."""
+
+    def __call__(self, arm: Arm, bits: int, *, patient: bool = False) -> Outcome:
+        """Stopped soon after it would have ended without that; `patient`: when a hang would be."""
+
 
 REDUNDANT = "redundant write: in either order the same value is stored and seen"
 DOUBLE_CHECK = "double check: who may have seen an old value takes a lock and looks again"
 AD_HOC = "ad-hoc synchronisation: who sees the old value looks again until it is the new one"
-STATISTICS = "statistics only: whatever is put there, nothing else is seen from outside"
+STATISTICS = "statistics only: when other values are put there, nothing else is seen from outside"
 DISJOINT = "disjoint bits: who loads looks at bits that the other side leaves as they are"
 BOTH_VALID = "both values are valid: one side sees another value, and goes on as well with it"
 OF_ALL_VALUES = (REDUNDANT, STATISTICS)  # of which one says more than the next
+_SEES_ANOTHER = {BOTH_VALID, DOUBLE_CHECK, DISJOINT}
+OF_ONE = ("", BOTH_VALID, AD_HOC)  # another instance would not say more
+_SINGLE = 16  # bits that are turned round one by one
 _BITS = (1, 0xFF, 0x7FFFFFFFFFFFFFFF)  # turned round, to see whether anybody minds
 
 
@@ -31,8 +41,15 @@ def reason_of(states: States, put: Put, trial: Trial) -> str:
 
 
 def weakest(reasons: Iterable[str]) -> str:
-    """Of several instances of a race: what is not said of all that may be stored there, or less."""
-    return max(reasons, key=lambda reason: [*OF_ALL_VALUES, reason].index(reason))
+    """Of several instances of a race: what is not said of all that may be stored there, or less.
+
+    Where each needs another one, they have in common at most that another value is seen.
+    """
+    different = set(reasons)
+    special = different.difference(OF_ALL_VALUES)
+    if len(special) > 1:
+        return BOTH_VALID if BOTH_VALID in special <= _SEES_ANOTHER else ""
+    return special.pop() if special else max(different, key=OF_ALL_VALUES.index)
 
 
 def _regions(states: States) -> list[tuple[Region | None, Region | None]]:
@@ -58,20 +75,24 @@ def _is_redundant(states: States, *_: object) -> bool:
 
 
 def _is_checked_twice(states: States, *_: object) -> bool:
-    return any(_looks_again(one, other) for one, other in _regions(states))
+    """Who comes first sees the old value; the other has the lock under which it looks again."""
+    flip, control = states.flip, states.control
+    return _looks_again(control.first, flip.first, control.second) or _looks_again(
+        flip.second, control.second, flip.first
+    )
 
 
 def _is_ad_hoc(states: States, put: Put, _: Trial) -> bool:
     """Whichever of the orders shows the old value first; who never sees the new one waits for ever.
 
-    Else it gives up some day, and goes on without what it waited for.
+    Else it gives up some day, and goes on without what it waited for: that must be proven.
     """
     arms = {Arm.CONTROL: _regions(states), Arm.FLIP: [pair[::-1] for pair in _regions(states)]}
     waits = [(arm, pair) for arm, pairs in arms.items() for pair in pairs if _looks_until(*pair)]
-    return bool(waits) and all(put(arm, _seen(*pair)).ending in _NEVER_ENDS for arm, pair in waits)
-
-
-_NEVER_ENDS = (Ending.HANG, Ending.DEADLOCK, Ending.BUDGET)
+    return bool(waits) and all(
+        put(arm, _seen(*pair), patient=True).ending in (Ending.HANG, Ending.DEADLOCK)
+        for arm, pair in waits
+    )
 
 
 def _is_statistics(states: States, put: Put, trial: Trial) -> bool:
@@ -85,7 +106,8 @@ def _is_statistics(states: States, put: Put, trial: Trial) -> bool:
 def _is_disjoint(states: States, put: Put, trial: Trial) -> bool:
     """Who loads does the same whatever bits the other side has changed; the others do matter.
 
-    Those that were changed are turned round for good, too: a flag may be looked at again.
+    Those that were changed are turned round for good, too: a flag may be looked at again. And they
+    say nothing whatever the others are: who compares the whole may need only one of those to mind.
     """
     changed = next(filter(None, (_unused(one, other) for one, other in _regions(states))), 0)
     others = _BITS[-1] & ~changed
@@ -94,12 +116,28 @@ def _is_disjoint(states: States, put: Put, trial: Trial) -> bool:
         and _does_the_same(put(Arm.CONTROL, changed), trial.control)
         and _does_the_same(put(Arm.FLIP, changed), trial.flip)
         and not _does_the_same(put(Arm.CONTROL, others), trial.control)
+        and all(
+            _does_the_same(put(Arm.CONTROL, bits), put(Arm.CONTROL, bits | changed))
+            for bits in (others, *_single(others))
+        )
     )
 
 
-def _are_both_valid(states: States, *_: object) -> bool:
-    sides = _sides(states)
-    return sides is not None and _sees_another(*sides)
+def _single(bits: int) -> list[int]:
+    """The lowest of them, each by itself."""
+    return [1 << number for number in range(_SINGLE) if bits >> number & 1]
+
+
+def _are_both_valid(states: States, put: Put, _: Trial) -> bool:
+    """Who sees the old value does not wait for the new one: without that it comes to its end."""
+    if _sides(states) is None:
+        return False
+    arms = zip((Arm.FLIP, Arm.CONTROL), _regions(states), strict=True)  # that show the new one
+    bits = [(arm, _seen(*pair)) for arm, pair in arms if _sees_another(*pair)]
+    return bool(bits) and all(put(*one).ending not in _GOES_ON for one in bits)
+
+
+_GOES_ON = (Ending.HANG, Ending.DEADLOCK, Ending.BUDGET)
 
 
 _REASONS: dict[str, Callable[[States, Put, Trial], bool]] = {
@@ -126,12 +164,12 @@ def _unused(one: Region | None, other: Region | None) -> int:
     return old[3] ^ new[3] if old[0] not in STORES and same_bytes and rest == twin else 0
 
 
-def _looks_again(one: Region | None, other: Region | None) -> bool:
-    """It loaded another value in the other order, and in one of them made sure."""
-    if one is None or other is None:
+def _looks_again(old: Region | None, new: Region | None, writer: Region | None) -> bool:
+    """It loaded another value in the other order, and makes sure of the old one."""
+    if old is None or new is None or writer is None:
         return False
-    access, twin = one.accesses[one.racing], other.accesses[other.racing]
-    return access[0] not in STORES and access[3] != twin[3] and (one.again or other.again)
+    access, twin = old.accesses[old.racing], new.accesses[new.racing]
+    return access[0] not in STORES and access[3] != twin[3] and old.again in writer.locks
 
 
 def _looks_until(one: Region | None, other: Region | None) -> bool:
@@ -150,9 +188,10 @@ def _seen(one: Region | None, other: Region | None) -> int:
     return values[0] ^ values[-1]
 
 
-def _sees_another(one: Access, other: Access, first: Access, second: Access) -> bool:
-    pairs = ((one, first), (other, second))
-    return any(a[0] not in STORES and a[3] != b[3] for a, b in pairs)
+def _sees_another(one: Region | None, other: Region | None) -> bool:
+    """It loads, and another value in the other order."""
+    loads = one is not None and one.accesses[one.racing][0] not in STORES
+    return loads and _seen(one, other) != 0
 
 
 def _does_the_same(one: Outcome, other: Outcome) -> bool:

@@ -147,8 +147,8 @@ class Search(Closing):
                 self._search(results, budget, tell)
         except OutOfTime:
             self._note(_NO_TIME.format(self._doing))
-        except KeyboardInterrupt:
-            self.progress.interrupted = True
+        except KeyboardInterrupt as interrupt:
+            self.progress.interrupted = interrupt
         self._tell_doubtful()
         self._tell_unexamined()
         self._count_failures()

@@ -5,23 +5,26 @@ import hashlib
 import re
 import subprocess
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from eitherway.errors import BadInput
+from eitherway.find.ignored import Ignored
 from eitherway.model.outcome import Outcome
 from eitherway.worlds.threads.branch import outcome_of
 from eitherway.worlds.threads.captured import Captured, lines_of
 from eitherway.worlds.threads.run import Ran
 
 _TIME = 30.0  # seconds that a checker has
+_LEFT = 1.0  # seconds for what it has said, when it is killed
 _SHOWN = 120  # bytes of what it says
 
 Start = Callable[..., subprocess.Popen[Any]]  # as subprocess.Popen, where a checker can look
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Specification:
     """Of what is written to standard output; lines that match one of `ignored` are left out."""
 
@@ -53,8 +56,11 @@ class Specification:
 
     def kept(self, data: bytes) -> bytes:
         """Without what is to be ignored."""
-        lines = data.splitlines(keepends=True) if self.ignored else [data]
-        return b"".join(line for line in lines if not self._is_ignored(line))
+        return self._ignored.without(data) if self.ignored else data
+
+    @cached_property
+    def _ignored(self) -> Ignored:
+        return Ignored(self.ignored)
 
     def _digest(self, stream: Captured) -> str:
         return hashlib.sha256(self._seen(stream)).hexdigest()
@@ -67,14 +73,11 @@ class Specification:
             )
         return self.kept(stream.beginning)
 
-    def _is_ignored(self, line: bytes) -> bool:
-        return any(pattern.search(line) for pattern in self.ignored)
-
     def _expects(self, stream: Captured) -> str:
         if self.expected is None:
             return ""
-        wanted = self.kept(self.expected)
-        return "" if self._seen(stream) == wanted else "what is written is not what is expected"
+        seen, wanted = self._seen(stream), self.kept(self.expected)
+        return "" if seen == wanted else "what is written is not what is expected"
 
     def _checks(self, stream: Captured, start: Start) -> str:
         if not self.checker:
@@ -103,9 +106,18 @@ def _within_time(running: subprocess.Popen[bytes], given: bytes) -> tuple[bytes,
     try:
         return running.communicate(given, timeout=_TIME)
     except subprocess.TimeoutExpired:
-        running.kill()
-        running.communicate()
+        _end(running)
         raise
+
+
+def _end(running: subprocess.Popen[bytes]) -> None:
+    """Whatever it has started: that may hold its output open for ever."""
+    running.kill()
+    with suppress(subprocess.TimeoutExpired):
+        running.communicate(timeout=_LEFT)
+    for stream in (running.stdin, running.stdout):
+        if stream is not None:
+            stream.close()
 
 
 ANYTHING = Specification()

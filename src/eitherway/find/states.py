@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The states that both orders of a pair lead to, compared and named.
 
-Near the pair this is the criterion of Narayanasamy et al. (2007): what both threads have seen and
-stored when each has come to its next synchronisation. At the end it is what stands in memory.
+Near the pair this is the criterion of Narayanasamy et al. (2007): what both threads have stored and
+what they hold when each has come to its next synchronisation. At the end it is what stands in
+memory.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,11 +13,13 @@ from itertools import chain, groupby, islice
 from typing import NamedTuple
 
 from eitherway.find.confirm import Traced, Tracer
+from eitherway.find.held_words import words_of
 from eitherway.judge.trial import Trial
 from eitherway.model.described import Described
 from eitherway.model.outcome import Ending, Outcome
 from eitherway.model.words import Arm
 from eitherway.worlds.threads.branch import Branches, Pair, Spec, outcome_of
+from eitherway.worlds.threads.held import Apart, apart
 from eitherway.worlds.threads.left_compared import Compared, Spot, compared
 from eitherway.worlds.threads.left_memory import WORD
 from eitherway.worlds.threads.live_out import Access, Left, Region, differing, left_by
@@ -51,17 +54,46 @@ class States:
     @property
     def is_same(self) -> bool:
         """Near the pair, and in memory that nobody was seen to store to."""
-        return _near(*self.arms) == ([], []) and not self.unseen
+        near = self._near
+        return near is not None and not any((near.spots, near.seen, near.held, self.unseen))
+
+    @cached_property
+    def _near(self) -> "_Near | None":
+        return _near(*self.arms)
+
+    @property
+    def has_seen_the_same(self) -> bool:
+        """Both threads, near the pair."""
+        return self._near is not None and not self._near.seen
+
+    @property
+    def by_loads(self) -> bool:
+        """What the threads loaded stands near the pair for what they hold.
+
+        Something of it may be where nobody looks: where code without hooks has stored it, in what
+        libc is about to write, in the kernel.
+        """
+        near = self._near
+        if near is None or near.held or not near.seen:
+            return False
+        return near.held is None or self.unseen != [] or not self._go_on_alike
+
+    @property
+    def _go_on_alike(self) -> bool:
+        one, other = (arm.outcome for arm in self.arms)
+        return (_ends(one), one.output, one.steps) == (_ends(other), other.output, other.steps)
 
     @cached_property
     def near(self) -> tuple[str, ...] | None:
         """Some names; None: it could not be compared."""
         flip, control = self.arms
-        found = _near(flip, control)
+        found = self._near
         if found is None:
             return None
-        names = (_named_at(flip.traced, access[1]) for access in found[1])
-        return _few(chain(flip.names(found[0]), control.names(found[0]), names))
+        loaded = found.seen if self.by_loads else ()
+        names = (_named_at(flip.traced, access[1]) for access in loaded)
+        held = map(words_of, found.held or ())
+        return _few(chain(flip.names(found.spots), control.names(found.spots), names, held))
 
     @cached_property
     def end(self) -> tuple[str, ...] | None:
@@ -96,7 +128,8 @@ def states_of(tracer: Tracer, branches: Branches, pair: Pair, trial: Trial) -> S
             return None
         if traced.events.values is None:  # something ended it before they were written
             return None
-        return _Arm(traced, left_by(traced.events, pair, cut, whole=stop == _TO_END))
+        left = left_by(traced.events, pair, cut, whole=stop == _TO_END)
+        return _Arm(traced, left, outcome)
 
     flip = ran(Arm.FLIP)
     control = flip and ran(Arm.CONTROL)
@@ -118,6 +151,7 @@ def _ends(outcome: Outcome) -> tuple[Ending, int]:
 class _Arm(NamedTuple):
     traced: Traced
     left: Left
+    outcome: Outcome
 
     def names(self, spots: Iterable[Spot]) -> Iterator[str]:
         """Of those that were stored here."""
@@ -158,15 +192,32 @@ def _words(described: Described) -> str:
     return f"{part}{described.object}" if described.object else "memory"
 
 
-def _near(flip: _Arm, control: _Arm) -> tuple[list[Spot], list[Access]] | None:
-    """Bytes that differ behind both regions, and accesses of the two; None: one has no end."""
+class _Near(NamedTuple):
+    """What differs behind both regions."""
+
+    spots: list[Spot]
+    seen: list[Access]  # of the two threads
+    held: list[Apart] | None  # None: it is not known
+
+
+def _near(flip: _Arm, control: _Arm) -> _Near | None:
+    """None: a region has no end."""
     one, other = flip.left, control.left
     regions = (one.first, one.second, other.first, other.second)
     if any(region is None or region.open for region in regions):
         return None
     pairs = ((one.first, other.first), (one.second, other.second))
     seen = [access for mine, theirs in pairs for access in _apart(mine, theirs)]
-    return differing(one.near, other.near), seen
+    held = [_held(mine, theirs) for mine, theirs in pairs if mine and theirs]
+    known = [apart for each in held for apart in each or ()]
+    return _Near(differing(one.near, other.near), seen, None if None in held else known)
+
+
+def _held(one: Region, other: Region) -> list[Apart] | None:
+    """The innermost frame first."""
+    if one.held is None or other.held is None:
+        return None
+    return list(apart(one.held, other.held, (*one.stored, *other.stored)))[::-1]
 
 
 def _apart(one: Region | None, other: Region | None) -> list[Access]:
@@ -252,7 +303,12 @@ def told(states: States | None) -> tuple[str, ...]:
     """In sentences."""
     if states is None:
         return ()
-    lines = [_near_words(states.near), _end_words(states.end)]
+    near = (
+        NOTHING_LEFT
+        if states.near == () and not states.has_seen_the_same
+        else _near_words(states.near)
+    )
+    lines = [near, BY_LOADS if states.by_loads else "", _end_words(states.end)]
     if states.stored is not None and not states.is_known:
         lines.append(BY_STORES)
     return tuple(filter(None, lines))
@@ -260,6 +316,11 @@ def told(states: States | None) -> tuple[str, ...]:
 
 SAME_NEAR = "When both threads have come to their next synchronisation, the state is the same."
 DIFFERS_NEAR = "When both threads have come to their next synchronisation, the state differs: "
+NOTHING_LEFT = (
+    "When both threads have come to their next synchronisation, nothing is left of values that "
+    "were loaded otherwise: memory, registers and stacks are the same."
+)
+BY_LOADS = "Not all of that state can be compared: what the threads loaded stands for the rest."
 BY_STORES = "At the end, memory itself could not be compared: only stores that were seen are."
 
 

@@ -44,6 +44,7 @@ from eitherway.worlds.processes.apart import (
 )
 from eitherway.worlds.processes.branch import Spec
 from eitherway.worlds.processes.cut import Choice, Pair, Unended
+from eitherway.worlds.processes.killed import is_killed
 from eitherway.worlds.processes.log import Ending, Log
 from eitherway.worlds.processes.run import Limits, Ran, run
 from eitherway.worlds.processes.serving import serves
@@ -57,6 +58,7 @@ _MOST = 1 << 21  # calls
 # at, and no other order is run: none would come to an end either.
 _RECORDED = Limits(_HANGS, calls=_MOST, seconds=600, rest=60)
 _SEEDS = 4  # orders that are recorded until one does not fail
+_LATER = (1, 2)  # seeds of orders in which who was killed early may live longer
 _NO_END = "the recorded run came to no end, and had to be ended"
 _REDACTED = "what it would be done again with is left out (--redact)"
 _WAITS = 4  # branches whose wait found another child, and that are looked at in their turn
@@ -91,7 +93,7 @@ class Checked:
     ending: Ending | None = None  # of the recorded run, by the tracer's own account
     serves: bool = False  # whether the recorded run waits for who comes from outside
     untried: str = ""  # why no order but the recorded one was run
-    interrupted: bool = False
+    interrupted: KeyboardInterrupt | None = None
 
 
 class _Run(NamedTuple):
@@ -190,8 +192,9 @@ class TreeSearch(Closing):
             pace = _Pace(monotonic() + seconds, tell)
             threes = self._betrayed(failed, checked, pace) if failed else []
             self._try_all(trace, recorded, checked, pace, threes=threes)
-        except KeyboardInterrupt:
-            checked.interrupted = True
+            self._let_live(trace, checked, pace)
+        except KeyboardInterrupt as interrupt:
+            checked.interrupted = interrupt
         checked.findings = {each.id: each for each in by_cause(checked.findings.values())}
         return checked
 
@@ -348,6 +351,37 @@ class TreeSearch(Closing):
             self._look_at(spec, judge, known, checked, pace)
         checked.branches += judge.branches - before
 
+    def _let_live(self, trace: Traced, checked: Checked, pace: _Pace) -> None:
+        """Who was killed early made no calls that could race: a run in which it makes some.
+
+        The older process goes first, so who is killed by the one that started it has done nothing.
+        """
+        if not is_killed(trace):
+            return
+        known = {each[0].finding.id for each in _candidates(checked.recording, trace).groups}
+        for seed in _LATER:
+            if monotonic() > pace.until:
+                return
+            self._boxes[0].reset()
+            path, ran, _ = self._record(seed, None)
+            other = traced(ran.log, self._launch.directory)
+            if not _is_cut(ran.log) and self._try_those(path, other, known, checked, pace):
+                return
+
+    def _try_those(
+        self, path: Path, trace: Traced, known: set[str], checked: Checked, pace: _Pace
+    ) -> int:
+        """Races of another run that are not known yet; how many there are."""
+        groups = [
+            instances
+            for instances in _candidates(path, trace).groups
+            if instances[0].finding.id not in known
+        ]
+        known |= {instances[0].finding.id for instances in groups}
+        checked.races += len(groups)
+        self._try_new(groups, trace, checked, pace)
+        return len(groups)
+
     def _look_at(
         self, spec: Spec, judge: TreeJudge, known: set[str], checked: Checked, pace: _Pace
     ) -> bool:
@@ -359,14 +393,7 @@ class TreeSearch(Closing):
             judge.record(spec, slot.path)
             with Recording.open(slot.path) as recording:
                 trace = traced(Log.read(recording), self._launch.directory)
-            groups = [
-                instances
-                for instances in _candidates(slot.path, trace).groups
-                if instances[0].finding.id not in known
-            ]
-            known |= {instances[0].finding.id for instances in groups}
-            checked.races += len(groups)
-            self._try_new(groups, trace, checked, pace)
+            self._try_those(slot.path, trace, known, checked, pace)
         return len(checked.findings) > told
 
     def _blame(self, wait: Tried, judge: TreeJudge, checked: Checked, pace: _Pace) -> None:

@@ -37,6 +37,8 @@ def verify(
         search.run(turns, budget, tell)
     if again(finding, search) is not None:
         return Still.THERE
+    if search.progress.interrupted:  # what was not looked for is not gone
+        raise search.progress.interrupted
     return Still.GONE if missing(finding, search) == () else Still.NOT_REACHED
 
 

@@ -66,11 +66,12 @@ def judge_among(
     continuations: int = CONTINUATIONS,
     at_once: int = 1,
     *,
+    first: int = 0,
     between: Arm | None = None,
     serial: bool = False,
     refute: int = 0,
 ) -> Verdict:
-    """The same with so many continuations under way at a time.
+    """The same with so many continuations under way at a time, from that number on.
 
     `between`: of three operations, the arm in which one comes between two that belong together;
     `serial`: there is another order in which it does not.
@@ -78,8 +79,8 @@ def judge_among(
     tried: if one of them does the same, it is not the order that decides.
     """
     trials: list[Trial] = []
-    for first in _trials(begin, continuations, at_once):
-        trial = _compared(first, begin, between, serial=serial) if first.differs else first
+    for found in _trials(begin, range(first, first + continuations), at_once):
+        trial = _compared(found, begin, between, serial=serial) if found.differs else found
         trials.append(trial)
         if trial.klass is Class.SPEC_VIOLATED or _are_stopped(trials):
             break
@@ -94,18 +95,18 @@ def _are_stopped(trials: Iterable[Trial]) -> bool:
     return sum(trial.was_stopped for trial in trials) >= STOPPED
 
 
-def _trials(begin: Begin, continuations: int, at_once: int) -> Iterator[Trial]:
+def _trials(begin: Begin, continuations: range, at_once: int) -> Iterator[Trial]:
     """In their order; when nobody wants more, those that were not begun are not.
 
     Those that were are waited for: who ran them may be asked for something else next.
     """
     under_way: deque[tuple[Future[Outcome], Future[Outcome]]] = deque()
-    begun = 0
+    left = deque(continuations)
     try:
-        for number in range(continuations):
-            while begun < min(number + at_once, continuations):
-                under_way.append((begin(Arm.FLIP, begun), begin(Arm.CONTROL, begun)))
-                begun += 1
+        for number in continuations:
+            while left and len(under_way) < at_once:
+                under_way.append((begin(Arm.FLIP, left[0]), begin(Arm.CONTROL, left[0])))
+                left.popleft()
             flip, control = under_way.popleft()
             yield Trial(number, flip.result(), control.result())
     finally:

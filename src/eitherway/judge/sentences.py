@@ -100,6 +100,29 @@ def _nothing(verdict: Verdict, instead: str) -> str:
     return f"nothing else is seen from outside: {ways} to go on from there were tried"
 
 
+def slowly(operations: tuple[FoundOperation, ...]) -> str:
+    """That it takes a thread that is slow: who stores, and who loads."""
+    stores, loads = (operation.actor for operation in operations[:2])
+    return f"This is seen where {stores} is slow: it is held for as long as {loads} looks again."
+
+
+def opened_by(operations: tuple[FoundOperation, ...]) -> str:
+    """That it takes another race as well."""
+    first, second = map(side, operations[:2])
+    return (
+        "What differs is seen when another race is turned round as well, which the recorded run "
+        f"does not have: the {first} and the {second}."
+    )
+
+
+def opened_in_vain(races: int, *, lacks: bool) -> str:
+    """That other races were looked at too, and whether all were."""
+    there = "a race" if races == 1 else f"{races} races"
+    most = "; there may be more of them, which were not" if lacks else ""
+    turned = f"{'it was' if races == 1 else 'they were'} turned round as well{most}"
+    return f"Branches lead to {there} that the recorded run does not have: {turned}."
+
+
 def side(operation: FoundOperation) -> str:
     """Who does what where: "write of size 4 by thread T1 at app.c:12"."""
     place = own_frame(operation.stack)
@@ -124,6 +147,8 @@ def _ends(outcome: Outcome) -> str:
         return f"the program is killed by {signal_name(outcome.code)}"
     if outcome.ending is Ending.EXIT:
         return f"the program ends with exit status {outcome.code}"
+    if outcome.ending is Ending.HANG and outcome.code:
+        return f"the program stops itself by {signal_name(outcome.code)}, and nobody lets it go on"
     return _WORDS[outcome.ending]
 
 

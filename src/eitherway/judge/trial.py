@@ -127,11 +127,19 @@ class Trial:
                 return words
             if outcome and (words := _NOT_FORCED.get(outcome.forced, "")):
                 return words
+        if self._is_refused:
+            return _REFUSED
         if self._is_cut_short:
             return _CUT_SHORT
         if self.differs:
             return "" if self._is_of_the_pair() else _OTHERWISE
         return _ALIKE if self.fails_alike else ""
+
+    @property
+    def _is_refused(self) -> bool:
+        """Whether the sandbox may be why the orders do the same, or why they do not."""
+        refused = (self.flip.refused, self.control.refused)
+        return any(refused) and not (all(refused) and self.differs)
 
     @property
     def _has_no_other(self) -> bool:
@@ -168,6 +176,10 @@ _NOT_FORCED = {
     Forced.UNKNOWN: "what the second thread waits for may come from outside only when the first "
     "has told it more",
 }
+_REFUSED = (
+    "a branch is refused to change a file, by the sandbox alone: its owner or group is another one "
+    "(EOVERFLOW)"
+)
 _CUT_SHORT = (
     "the program ends while one of the two threads is held, before the other has come to its access"
 )

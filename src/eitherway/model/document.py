@@ -26,6 +26,7 @@ from eitherway.model.finding import (
     Summary,
 )
 from eitherway.model.history import Edge, History, Moment
+from eitherway.model.place import Place
 from eitherway.model.shape import (
     JsonObject,
     ShapeError,
@@ -40,7 +41,6 @@ from eitherway.model.shape import (
     text,
     word,
 )
-from eitherway.model.trace import Place
 from eitherway.model.words import Arm, Class, Kind, OpKind, World
 
 FORMAT = 1  # raised when a reader of the old form would misread the new one

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from eitherway.model.history import History
-from eitherway.model.trace import Place
+from eitherway.model.place import Place
 from eitherway.model.words import Arm, Class, Kind, World
 
 MOST = 2**53  # the largest count: every whole number up to it is exact in every reader of JSON

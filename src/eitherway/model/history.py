@@ -6,7 +6,7 @@ It stays with the finding, because a recording may be gone when somebody looks a
 
 from dataclasses import dataclass, field
 
-from eitherway.model.trace import Place
+from eitherway.model.place import Place
 from eitherway.model.words import OpKind
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from eitherway.model.paths import base, portable_path
-from eitherway.model.trace import Place
+from eitherway.model.place import Place
 
 LONGEST = 1 << 14  # signs of a name that are looked at; those of templates have thousands
 LAMBDA = "operator()"  # all that gcc keeps of the name of an inlined lambda

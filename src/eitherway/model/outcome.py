@@ -41,7 +41,9 @@ class Forced(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`code` is the exit status or the signal number; `output` maps each writer to a digest."""
+    """`code` is the exit status or the signal number, of a hang that by which the program stopped
+    itself; `output` maps each writer to a digest.
+    """
 
     ending: Ending
     code: int = 0
@@ -55,6 +57,7 @@ class Outcome:
     errors: tuple[str, ...] = ()  # lines that speak of errors, by their words; some are meant
     said: tuple[str, ...] = ()  # lines on standard error, and errors in logs, each with who says it
     forced: Forced = Forced.AS_ASKED
+    refused: bool = False  # something, by the sandbox alone: elsewhere it would have been done
 
     @property
     def fails(self) -> bool:

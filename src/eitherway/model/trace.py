@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from eitherway.model.place import Place
 from eitherway.model.words import EdgeKind, OpFlag, OpKind, World
 
 # Rows are aligned as C aligns them: on 5 * 10^6 operations, taking rows by index is 16 times faster
@@ -56,18 +57,6 @@ NO_OPERATION = 0xFFFFFFFF
 LAST = 2**64 - 1  # the largest end of a range
 
 Table = npt.NDArray[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where in the code: a source line when known, else a module and an offset into it."""
-
-    function: str = ""
-    file: str = ""
-    line: int = 0
-    column: int = 0
-    module: str = ""
-    offset: int = 0
 
 
 MAX_FRAMES = 256  # of one stack that a person is shown; a runaway recursion has a million

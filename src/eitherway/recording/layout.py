@@ -59,6 +59,7 @@ class BlockType(IntEnum):
     THREAD_NAMES = 41
     THREAD_CHANGES = 42
     THREAD_STALE = 43
+    THREAD_REGISTERS = 44
     THREAD_ASKED = 37
     PROCESS_CALLS = 48
     PROCESS_OBJECTS = 49
@@ -94,6 +95,7 @@ THREAD_MEMORY = struct.Struct("<QQIIII")
 THREAD_LOCAL = struct.Struct("<IIQ")
 THREAD_CHANGE = struct.Struct("<QQQ")
 THREAD_STALE = struct.Struct("<QQQQII")
+THREAD_REGISTERS = struct.Struct("<QQQQQQQQQII")
 THREAD_ASKED = struct.Struct("<IIQQQQ")
 THREAD_MODULE = struct.Struct("<QQQII")
 PROCESS_CALL = struct.Struct("<QQQQQQQQQQIIIIIIQ")
@@ -366,6 +368,7 @@ HEADS: dict[BlockType, struct.Struct] = {
     BlockType.THREAD_MODULES: THREAD_MODULE,
     BlockType.THREAD_NAMES: THREAD_NAME,
     BlockType.THREAD_STALE: THREAD_STALE,
+    BlockType.THREAD_REGISTERS: THREAD_REGISTERS,
     BlockType.PROCESS_TEXTS: PROCESS_TEXT,
     BlockType.PROCESS_DATA: PROCESS_DATA,
 }

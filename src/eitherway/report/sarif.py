@@ -13,9 +13,9 @@ from urllib.parse import quote
 from eitherway import __version__
 from eitherway.model.finding import Finding, FoundOperation, Frame, Summary
 from eitherway.model.history import Moment
+from eitherway.model.place import Place
 from eitherway.model.shortened import shortened
 from eitherway.model.text import printable
-from eitherway.model.trace import Place
 from eitherway.model.words import Class, Kind
 from eitherway.report import words
 from eitherway.report.places import Root

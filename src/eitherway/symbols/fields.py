@@ -143,12 +143,15 @@ def entry_at(file: File, place: str) -> Entry | None:
 
 _HEAD = re.compile(r"^(0x[0-9a-f]+):( +)(DW_TAG_\w+|NULL)")
 _ATTRIBUTE = re.compile(r"^\s+(DW_AT_\w+)\s+\((.*)\)$")
+_LISTED = re.compile(r"^\s+(DW_AT_\w+)\s+\(0x[0-9a-f]+: *$")  # one thing here, another there
+_ONE_OF_LIST = re.compile(r"^\s+(\[0x[0-9a-f]+, 0x[0-9a-f]+\): .*)$")
 
 
 def entries(answer: str) -> Iterator[Entry]:
     """Those at the top of what llvm-dwarfdump says; what is inside stands further to the right."""
     above: list[tuple[int, Entry]] = []
     top: list[Entry] = []
+    listed = ""
     for line in answer.splitlines():
         if head := _HEAD.match(line):
             depth, entry = len(head[2]), Entry(head[3], head[1])
@@ -158,6 +161,11 @@ def entries(answer: str) -> Iterator[Entry]:
             above.append((depth, entry))
         elif above and (attribute := _ATTRIBUTE.match(line)):
             above[-1][1].attributes[attribute[1]] = attribute[2]
+        elif above and (attribute := _LISTED.match(line)):
+            listed = attribute[1]
+            above[-1][1].attributes[listed] = ""
+        elif above and listed and (one := _ONE_OF_LIST.match(line)):
+            above[-1][1].attributes[listed] += f"{one[1]}\n"
     yield from top
 
 

@@ -42,10 +42,17 @@ def local_at(module: str, code: int, offset: int, size: int) -> str:
     return found.name + path_in(file, found.kind, offset - found.start, size)
 
 
+def function_at(file: File, code: int) -> Entry | None:
+    """Without what is inside it: around code that was inlined, what it was inlined into."""
+    answer = dwarfdump(file.path, f"--lookup={code:#x}")
+    if inlined := next(entries_with(answer, ["DW_TAG_inlined_subroutine"]), None):
+        answer = dwarfdump(file.path, f"--debug-info={inlined.place}", "--show-parents")
+    return next(entries_with(answer, ["DW_TAG_subprogram"]), None)
+
+
 @lru_cache(maxsize=1024)
 def _locals(file: File, code: int) -> tuple[Local, ...]:
-    answer = dwarfdump(file.path, f"--lookup={code:#x}")
-    function = next(entries_with(answer, ["DW_TAG_subprogram"]), None)
+    function = function_at(file, code)
     base = _BASES.get(function.attributes.get("DW_AT_frame_base", "")) if function else None
     if function is None or base is None:
         return ()

@@ -178,6 +178,74 @@ static void double_checked(void) {
     printf("%d\n", tables_made);
 }
 
+static int opened, entered;
+static void *open_it(void *unused) {
+    opened = 1;
+    return unused;
+}
+static void *enter_if(int wanted) {
+    if (opened == wanted) {
+        pthread_mutex_lock(&making);
+        entered += opened == wanted;
+        pthread_mutex_unlock(&making);
+    }
+    return NULL;
+}
+static void *enter_if_open(void *unused) {
+    (void)unused;
+    return enter_if(1);
+}
+static void *enter_if_closed(void *unused) {
+    (void)unused;
+    return enter_if(0);
+}
+static void makes_sure_of_new(void) {
+    run(open_it, enter_if_open);
+}
+static void makes_sure_in_vain(void) { // who opens does not take that lock
+    run(open_it, enter_if_closed);
+}
+
+static void *look_long(void *unused) {
+    for (int i = 0; i < 100000 && !done; i++) {
+    }
+    return unused;
+}
+static void gives_up_late(void) {
+    run(look_long, produce);
+}
+
+static void *look_long_and_rely(void *unused) {
+    look_long(NULL);
+    assert(done);
+    return unused;
+}
+static void relies_on_luck(void) {
+    run(produce, look_long_and_rely);
+}
+
+static int hinted, hinted_seen;
+static void *hint(void *unused) {
+    hinted = 1;
+    return produce(unused);
+}
+static void *see_and_rely(void *unused) {
+    hinted_seen = hinted;
+    return look_long_and_rely(unused);
+}
+static void relies_on_another(void) { // the hint does no harm
+    run(hint, see_and_rely);
+}
+
+static void *count_until(void *unused) {
+    for (long looks = 0; !done; looks++)
+        seen = looks > 10;
+    return unused;
+}
+static void counts_looks(void) {
+    run(count_until, produce);
+}
+
 static struct {
     unsigned left : 4, right : 4;
 } halves;
@@ -185,6 +253,21 @@ static void *set_left(void *unused) {
     halves.left = 5;
     return unused;
 }
+static unsigned word_of_bits;
+static void *set_high_bit(void *unused) {
+    word_of_bits |= 0x10;
+    return unused;
+}
+static void *compare_all(void *unused) {
+    unsigned bits = word_of_bits;
+    if (bits & 1)
+        puts(bits == 0x11 ? "both" : "one");
+    return unused;
+}
+static void mixed_bits(void) { // one of which is not set here; if it were, the other would count
+    run(set_high_bit, compare_all);
+}
+
 static unsigned right_seen;
 static void *get_right(void *unused) {
     right_seen = halves.right;
@@ -240,6 +323,19 @@ static void *look_at_level(void *unused) {
 }
 static void rises(void) {
     run(look_at_level, rise);
+}
+static void *rise_once(void *unused) {
+    for (int i = 0; i < 100; i++)
+        level = i == 57;
+    return unused;
+}
+static void *look_often(void *unused) {
+    for (int i = 0; i < 100; i++)
+        looked = level > 1;
+    return unused;
+}
+static void rises_once(void) {
+    run(look_often, rise_once);
 }
 
 // The reader comes first: only when it has seen the new low does the order of the high matter.
@@ -513,6 +609,14 @@ static const struct {
     {"adhoc_started_first", adhoc_started_first},
     {"word_measured", word_measured},
     {"gives_up", gives_up},
+    {"gives_up_late", gives_up_late},
+    {"relies_on_luck", relies_on_luck},
+    {"relies_on_another", relies_on_another},
+    {"mixed_bits", mixed_bits},
+    {"counts_looks", counts_looks},
+    {"makes_sure_of_new", makes_sure_of_new},
+    {"makes_sure_in_vain", makes_sure_in_vain},
+    {"rises_once", rises_once},
     {"guarded", guarded},
     {"deadlocks", deadlocks},
     {"sleeps_on", sleeps_on},

@@ -51,6 +51,14 @@ static void writes_outside(void) {
     rename(words[2], words[0]);
 }
 
+static void stops_itself(void) {
+    raise(SIGSTOP);
+}
+
+static void stops_itself_by_number(void) {
+    kill(getpid(), SIGSTOP);
+}
+
 static void uses_network(void) {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)atoi(words[0]))};
@@ -88,6 +96,8 @@ static const struct {
     {"fills_memory", fills_memory},
     {"fills_disk", fills_disk},
     {"writes_outside", writes_outside},
+    {"stops_itself", stops_itself},
+    {"stops_itself_by_number", stops_itself_by_number},
     {"uses_network", uses_network},
     {"kills_others", kills_others},
     {"ignores_signals", ignores_signals},
@@ -104,6 +114,8 @@ static void *use(void *name) {
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             if (strcmp(name, all[i].name) == 0)
                 all[i].function();
+    if (strcmp(name, "always_stops") == 0)
+        stops_itself();
     return NULL;
 }
 

@@ -216,6 +216,7 @@ static void ipc(void) {
     char posix_message[8192];
     MUST(SYS_mq_timedsend, posix, "x", 1, 0, NULL);
     MUST(SYS_mq_timedreceive, posix, posix_message, sizeof posix_message, NULL, NULL);
+    MUST(SYS_mq_notify, posix, &(struct sigevent){.sigev_notify = SIGEV_NONE});
     MUST(SYS_mq_unlink, "every");
     int set = (int)CALL(SYS_semget, 4711, 1, IPC_CREAT | 0600);
     MUST(SYS_semctl, set, 0, SETVAL, 0);

@@ -5,11 +5,13 @@
 #include <fcntl.h>
 #include <mqueue.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -111,6 +113,25 @@ static int senders(void) {
     return mq_receive(told, message, sizeof message, NULL) != 1 || message[0] != 'a';
 }
 
+static void on_signal(int number) {
+    (void)number;
+}
+
+// Who asks to be told of a message when it is there already is never told.
+static int asks_too_late(void) {
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    sigset_t wanted;
+    mqd_t told = queue();
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &wanted, NULL);
+    if (fork() == 0) {
+        make_file();
+        _exit(mq_send(told, "x", 1, 0) < 0);
+    }
+    return mq_notify(told, &event) < 0 || sigwaitinfo(&wanted, NULL) != SIGUSR1 || looked();
+}
+
 // Who opens a queue that nobody has made yet finds none.
 static int opened_too_early(void) {
     int status;
@@ -119,6 +140,21 @@ static int opened_too_early(void) {
     bool found = mq_open("/told", O_RDWR) >= 0;
     wait(&status);
     return found || status;
+}
+
+// That a child has ended is nothing to who has not asked for it.
+static int by_epoll(void) {
+    int ends[2], all = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLIN};
+    if (pipe(ends) < 0 || epoll_ctl(all, EPOLL_CTL_ADD, ends[0], &event) < 0)
+        return 1;
+    if (fork() == 0)
+        _exit(0);
+    if (fork() == 0) {
+        make_file();
+        _exit(write(ends[1], "x", 1) != 1);
+    }
+    return epoll_wait(all, &event, 1, -1) != 1 || looked();
 }
 
 static int by_inotify(void) {
@@ -131,6 +167,18 @@ static int by_inotify(void) {
         _exit(0);
     }
     return read(watch, event, sizeof event) <= 0 || looked();
+}
+
+// Who has the same working directory goes to another one: for both.
+static int goes_elsewhere(void) {
+    int status;
+    mkdir("d", 0700);
+    make_file();
+    if (syscall(SYS_clone, CLONE_FS | SIGCHLD, 0, 0, 0, 0) == 0)
+        _exit(chdir("d") < 0);
+    bool there = access("f", F_OK) == 0;
+    wait(&status);
+    return !there || status;
 }
 
 // ---- by datagrams
@@ -165,6 +213,43 @@ static int by_datagram(bool internet) {
     return recv(end, &byte, 1, 0) != 1 || recv(end, &byte, 1, 0) != 1 || looked();
 }
 
+// Several at once: as many as were sent, and of a stream as many bytes.
+static int by_several(int type) {
+    static char bytes[3][8] = {"one", "two", "more"};
+    struct iovec parts[3] = {{bytes[0], 3}, {bytes[1], 3}, {bytes[2], 4}};
+    struct mmsghdr messages[3] = {0};
+    int ends[2];
+    for (int i = 0; i < 3; i++)
+        messages[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1};
+    if (socketpair(AF_UNIX, type, 0, ends) < 0)
+        return 1;
+    if (fork() == 0) {
+        sendmmsg(ends[0], messages, 2, 0);
+        make_file();
+        _exit(sendmmsg(ends[0], messages + 2, 1, 0) != 1);
+    }
+    if (type == SOCK_STREAM) { // bytes, whatever they were sent with
+        for (int i = 0; i < 10; i++)
+            if (read(ends[1], bytes[0], 1) != 1)
+                return 1;
+    } else if (recvmmsg(ends[1], messages, 3, MSG_WAITALL, NULL) != 3) {
+        return 1;
+    }
+    return looked();
+}
+
+static int several_datagrams(void) {
+    return by_several(SOCK_DGRAM);
+}
+
+static int several_in_stream(void) {
+    return by_several(SOCK_STREAM);
+}
+
+static int several_packets(void) {
+    return by_several(SOCK_SEQPACKET);
+}
+
 static int by_port(void) {
     return by_datagram(true);
 }
@@ -173,14 +258,24 @@ static int by_socket_name(void) {
     return by_datagram(false);
 }
 
+static void send_several(const struct sockaddr_storage *address, socklen_t length) {
+    struct iovec part = {"told", 4};
+    struct msghdr message = {(void *)address, length, &part, 1, NULL, 0, 0};
+    struct mmsghdr messages[2] = {{message, 0}, {message, 0}};
+    sendmmsg(socket(AF_INET, SOCK_DGRAM, 0), messages, 2, 0);
+}
+
 // Who sends before anybody is there sends to nobody.
-static int lost(void) {
+static int lose(bool several) {
     struct sockaddr_storage address;
     socklen_t length;
     char byte;
     int status, end = receiver(true, &address, &length);
     if (fork() == 0) {
-        sends(socket(AF_INET, SOCK_DGRAM, 0), &address, length);
+        if (several)
+            send_several(&address, length);
+        else
+            sends(socket(AF_INET, SOCK_DGRAM, 0), &address, length);
         _exit(0);
     }
     if (bind(end, (struct sockaddr *)&address, length) < 0)
@@ -189,11 +284,15 @@ static int lost(void) {
     return recv(end, &byte, 1, MSG_DONTWAIT) != 1;
 }
 
-// ---- by a descriptor of a process
-
-static void on_signal(int number) {
-    (void)number;
+static int lost(void) {
+    return lose(false);
 }
+
+static int several_lost(void) {
+    return lose(true);
+}
+
+// ---- by a descriptor of a process
 
 static int signalled(void) {
     int status;
@@ -226,12 +325,25 @@ int main(int count, char **words) {
         const char *name;
         int (*does)(void);
     } ways[] = {
-        {"semaphore", by_semaphore}, {"named semaphore", by_name},
-        {"condition", by_condition}, {"queue", by_queue},
-        {"senders", senders},        {"opened too early", opened_too_early},
-        {"inotify", by_inotify},     {"signalled", signalled},
-        {"waited", waited},          {"port", by_port},
-        {"socket", by_socket_name},  {"lost", lost},
+        {"semaphore", by_semaphore},
+        {"named semaphore", by_name},
+        {"condition", by_condition},
+        {"queue", by_queue},
+        {"senders", senders},
+        {"opened too early", opened_too_early},
+        {"inotify", by_inotify},
+        {"signalled", signalled},
+        {"waited", waited},
+        {"port", by_port},
+        {"socket", by_socket_name},
+        {"lost", lost},
+        {"several datagrams", several_datagrams},
+        {"several in a stream", several_in_stream},
+        {"several packets", several_packets},
+        {"several lost", several_lost},
+        {"asks too late", asks_too_late},
+        {"epoll", by_epoll},
+        {"goes elsewhere", goes_elsewhere},
     };
     share();
     for (size_t i = 0; count > 1 && i < sizeof ways / sizeof *ways; i++)

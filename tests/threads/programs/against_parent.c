@@ -55,6 +55,12 @@ static long all_with_a_child(void) {
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? 0 : 3;
 }
 
+// Its parent hears of every signal then, also of one that says nothing to it.
+static long ask_to_be_traced(void) {
+    long result = ptrace(PTRACE_TRACEME, 0, 0, 0);
+    return result ? result : unseen(SYS_kill, unseen(SYS_getpid, 0, 0), SIGWINCH);
+}
+
 static long act(void) {
     struct {
         const char *name;
@@ -81,6 +87,7 @@ static long act(void) {
     CASE("tgkill", tgkill(parent, parent, SIGKILL))
     CASE("syscall", syscall(SYS_tgkill, parent, parent, SIGKILL))
     CASE("seize", ptrace(PTRACE_SEIZE, parent, 0, PTRACE_O_EXITKILL))
+    CASE("ask_to_be_traced", ask_to_be_traced())
     CASE("attach", syscall(SYS_ptrace, PTRACE_ATTACH, parent, 0, 0))
     return 0;
 }

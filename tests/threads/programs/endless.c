@@ -9,6 +9,7 @@
 //   endless hidden      in code that no compiler of ours has seen
 //   endless parted      the same, in a child with a session of its own whose parent has ended
 //   endless waiting     for a signal that never comes
+//   endless become      a program without our runtime, which sleeps
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,6 +61,8 @@ int main(int argc, char **argv) {
             _exit(0);
         printf("%d\n", getpid());
     }
+    if (strcmp(how, "become") == 0)
+        return execl("/bin/sh", "sh", "-c", "echo begun; exec sleep 100000", (char *)NULL);
     puts("begun");
     fflush(stdout);
     if (strcmp(how, "alone") == 0)

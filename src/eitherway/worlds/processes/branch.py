@@ -11,11 +11,11 @@ from eitherway.closing import Closing
 from eitherway.model.outcome import Outcome
 from eitherway.model.words import Arm
 from eitherway.sandbox.box import Sandbox
+from eitherway.sandbox.scratch import Scratch
 from eitherway.worlds.processes.cut import Anchors, Cuts
 from eitherway.worlds.processes.outcome import outcome_of
 from eitherway.worlds.processes.plan import Plans, Turns
 from eitherway.worlds.processes.run import PATIENCE, Follow, Limits, Ran, run
-from eitherway.worlds.processes.scratch import Scratch
 from eitherway.worlds.processes.traced import Traced
 from eitherway.worlds.threads.launch import Launch
 

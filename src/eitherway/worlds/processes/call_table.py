@@ -791,7 +791,7 @@ CALLS: dict[int, Shape] = {
         ("descriptor",),
         "nothing",
         "always",
-        ("give message",),
+        ("load notification", "give message"),
     ),
     243: Shape(
         "mq_timedreceive",
@@ -799,6 +799,13 @@ CALLS: dict[int, Shape] = {
         "nothing",
         "always",
         ("take message",),
+    ),
+    244: Shape(
+        "mq_notify",
+        ("descriptor",),
+        "nothing",
+        "never",
+        ("store notification",),
     ),
     247: Shape(
         "waitid",
@@ -1083,7 +1090,7 @@ CALLS: dict[int, Shape] = {
         ("descriptor",),
         "nothing",
         "stream",
-        ("wake stream",),
+        ("load address of datagram", "load entry", "wake stream"),
     ),
     316: Shape(
         "renameat2",
@@ -1306,6 +1313,7 @@ ON_AARCH64: dict[int, int] = {
     181: 241,
     182: 242,
     183: 243,
+    184: 244,
     186: 68,
     187: 71,
     188: 70,
@@ -1402,7 +1410,6 @@ NOT_MODELLED: dict[int, str] = {
     216: "remap_file_pages",
     227: "clock_settime",
     236: "vserver",
-    244: "mq_notify",
     245: "mq_getsetattr",
     246: "kexec_load",
     248: "add_key",

@@ -14,7 +14,10 @@ _NEW_ENTRY = {
     *("mkdir", "mkdirat", "mknod", "mknodat", "bind"),
     *("link", "linkat", "symlink", "symlinkat"),
 }
+_TWO_NAMES = {"link", "linkat", "rename", "renameat", "renameat2"}
 _NEW_FILE = os.O_CREAT | os.O_EXCL
+_PATHS = ("path", "link", "new path")
+_HERE = -100  # AT_FDCWD
 _NO_REPLACE = 1  # of renameat2
 
 
@@ -71,6 +74,19 @@ class Call(NamedTuple):
         return next((f for f in reversed(self.found) if f.path == path and f.last), None)
 
     @property
+    def from_working_directory(self) -> bool:
+        """Whether one of its paths begins there."""
+        takes = self.shape.takes
+        paths = [at for at, taken in enumerate(takes) if taken in _PATHS]
+        for number, at in enumerate(paths):
+            first = next((found for found in self.found if found.path == number), None)
+            beside = at > 0 and takes[at - 1] == "directory"
+            here = not beside or _signed(self.arguments[at - 1], 32) == _HERE
+            if first is not None and not first.in_root and here:
+                return True
+        return False
+
+    @property
     def opens(self) -> int:
         """The flags of an open."""
         if self.name == "creat":
@@ -90,6 +106,11 @@ class Call(NamedTuple):
         if self.name == "renameat2":
             return bool(self.arguments[4] & _NO_REPLACE)
         return self.name in _NEW_ENTRY or self.opens & _NEW_FILE == _NEW_FILE
+
+    @property
+    def makes(self) -> int:
+        """Which of its paths names what it makes: of a link and a rename the other one."""
+        return 1 if self.name in _TWO_NAMES else 0
 
     @property
     def waits_for_any(self) -> bool:

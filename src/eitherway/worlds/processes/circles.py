@@ -13,7 +13,7 @@ from eitherway.worlds.processes.log import CallFlag, Log
 
 _LAST = 1 << 13  # calls that are looked at
 _LONGEST = 256  # calls of a round
-_CHANGES = ("store ", "wake ", "acquire ", "release ", "take ")
+_CHANGES = ("store ", "wake ", "acquire ", "release ", "take ", "give ")
 _OF_CHANCE = {"clock_gettime", "gettimeofday", "time", "getrandom", "nanosleep", "clock_nanosleep"}
 
 

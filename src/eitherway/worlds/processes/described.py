@@ -19,9 +19,8 @@ def described(micro: Micro, paths: Paths) -> Described:
     """By the names that files had when it happened."""
     if micro.sort in OF_PROCESSES:
         return _of_process(micro)
-    if micro.sort[:3] in ipc.WORDS:
-        words, key = ipc.WORDS[micro.sort[:3]], micro.sort.endswith("key")
-        return Described(f"{words} of key {micro.lo:#x}" if key else f"{words} {micro.object}")
+    if micro.sort == "notification" or micro.sort[:3] in ipc.WORDS:
+        return _of_ipc(micro)
     if micro.sort == "directory" and micro.name:
         return Described("entry", paths.entry(micro.object, micro.name))
     path = paths.of(micro.object)
@@ -30,6 +29,13 @@ def described(micro: Micro, paths: Paths) -> Described:
     if micro.sort == "position":
         return Described("position in", path)
     return Described("file", path, PART_WORDS.get((micro.lo, micro.hi)) or _bytes(micro))
+
+
+def _of_ipc(micro: Micro) -> Described:
+    if micro.sort == "notification":
+        return Described("who is told of a message in a queue")
+    words, key = ipc.WORDS[micro.sort[:3]], micro.sort.endswith("key")
+    return Described(f"{words} of key {micro.lo:#x}" if key else f"{words} {micro.object}")
 
 
 def _of_process(micro: Micro) -> Described:

@@ -41,6 +41,7 @@ class Descriptors:
 
     def __init__(self) -> None:
         self._tables: dict[int, _Table] = {}
+        self._closed: list[Handle] = []
 
     def follow(self, call: Call) -> list[Handle]:
         """What a call does to the table of its process."""
@@ -76,7 +77,15 @@ class Descriptors:
     def closed(self, thread: int, descriptor: int) -> list[Handle]:
         """The open file, if that was its last descriptor."""
         slot = self._table(thread).slots.pop(descriptor, None)
-        return [] if slot is None else _dropped(slot.handle)
+        if slot is None:
+            return []
+        self._closed.append(slot.handle)
+        return _dropped(slot.handle)
+
+    def just_closed(self) -> list[Handle]:
+        """Those of which a descriptor was closed since this was asked, whoever has others."""
+        closed, self._closed = self._closed, []
+        return closed
 
     def close_range(self, thread: int, first: int, last: int) -> list[Handle]:
         """The same for many."""

@@ -251,7 +251,7 @@ def _opens_fifo(calls: Table, objects: Table) -> Table:
 
 def _takes_range(calls: Table, _: Table) -> Table:
     sets = np.isin(calls["a1"], list(SETS_LOCK))
-    found: Table = sets & (calls["value"] != fcntl.F_UNLCK)
+    found: Table = sets & (calls["value"] & LOCK_TYPE != fcntl.F_UNLCK)
     return found
 
 
@@ -260,6 +260,7 @@ def _takes_file(calls: Table, _: Table) -> Table:
     return found
 
 
+LOCK_TYPE, LOCK_OF_BYTES = 0xFFFF, 1 << 16  # of the value of an fcntl; native/tracer/tracer.h
 OPEN_FILES_LOCK = {fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW}
 SETS_LOCK = {fcntl.F_SETLK, fcntl.F_SETLKW, *OPEN_FILES_LOCK}
 _TAKES_WHEN = {

@@ -21,7 +21,13 @@ from eitherway.worlds.processes.ipc import (
     sets_values,
     sort_of,
 )
-from eitherway.worlds.processes.log import NO_POSITION, SETS_LOCK, CallFlag
+from eitherway.worlds.processes.log import (
+    LOCK_OF_BYTES,
+    LOCK_TYPE,
+    NO_POSITION,
+    SETS_LOCK,
+    CallFlag,
+)
 
 Places = tuple[int, int]
 PERMISSIONS: Places = (0, 1)  # and the owner
@@ -79,12 +85,13 @@ def _kind(call: Call, wanted: OpKind) -> OpKind:
     return wanted if call.worked else OpKind.LOAD
 
 
-def _looks(call: Call, *, changes: bool = False) -> OpFlag:
+def _looks(call: Call, *, changes: bool = False, path: int = 0) -> OpFlag:
     """Whether it does more with a name than to look at it; one that could not, only tried."""
     if "check entry" in call.shape.does:
         return OpFlag.CHECK
     if call.worked:
-        return OpFlag.TRY if changes and call.needs_absence else OpFlag.NONE
+        tries = changes and call.needs_absence and path == call.makes
+        return OpFlag.TRY if tries else OpFlag.NONE
     return OpFlag.FAILED | OpFlag.TRY if changes else OpFlag.FAILED
 
 
@@ -101,7 +108,7 @@ def _load_entry(call: Call, _: Mode) -> Iterator[Micro]:
 def _store_entry(path: int) -> "Action":
     def act(call: Call, _: Mode) -> Iterator[Micro]:
         if entry := call.entry(path):
-            kind, flags = _kind(call, OpKind.STORE), _looks(call, changes=True)
+            kind, flags = _kind(call, OpKind.STORE), _looks(call, changes=True, path=path)
             yield Micro(kind, "directory", entry.directory, name=entry.name, flags=flags)
 
     return act
@@ -253,12 +260,31 @@ def _queue_name(kind: OpKind) -> "Action":
     return act
 
 
+def _notification(kind: OpKind) -> "Action":
+    """Who asks too late to be told of a message is not; one alone can ask."""
+
+    def act(call: Call, _: Mode) -> Iterator[Micro]:
+        flags = OpFlag.NONE if call.worked else OpFlag.FAILED
+        yield Micro(_kind(call, kind), "notification", call.object, flags=flags)
+
+    return act
+
+
 def _lock(kind: OpKind) -> "Action":
     def act(call: Call, _: Mode) -> Iterator[Micro]:
         if kind is OpKind.ACQUIRE or call.worked:
-            yield Micro(kind, "lock", call.object, flags=_how_locked(call))
+            sort = "flock" if call.name == "flock" else "lock"
+            yield Micro(kind, sort, call.object, *locked_bytes(call), flags=_how_locked(call))
 
     return act
+
+
+def locked_bytes(call: Call) -> Places:
+    """Of a lock of fcntl; one of flock is of all of a file, and has nothing to do with those."""
+    if call.name == "flock" or not call.value & LOCK_OF_BYTES:
+        return 0, ALL
+    first, behind = call.arguments[3:5]
+    return min(first, ALL - 1), min(behind + (behind == ALL - 1), ALL)
 
 
 def _how_locked(call: Call) -> OpFlag:
@@ -266,7 +292,7 @@ def _how_locked(call: Call) -> OpFlag:
     if call.name == "flock":
         gives_up, shared = call.arguments[1] & fcntl.LOCK_NB, call.arguments[1] & fcntl.LOCK_SH
     else:
-        gives_up, shared = call.arguments[1] in _GIVES_UP, call.value == fcntl.F_RDLCK
+        gives_up, shared = call.arguments[1] in _GIVES_UP, call.value & LOCK_TYPE == fcntl.F_RDLCK
     flags = OpFlag.TRY if gives_up else OpFlag.NONE
     flags |= OpFlag.SHARED if shared else OpFlag.NONE
     return flags if call.worked else flags | OpFlag.FAILED
@@ -315,6 +341,8 @@ _ACTIONS: dict[str, Action] = {
     "take and give semaphores": _nothing,
     "load queue name": _queue_name(OpKind.LOAD),
     "store queue name": _queue_name(OpKind.STORE),
+    "load notification": _notification(OpKind.LOAD),
+    "store notification": _notification(OpKind.STORE),
     "give message": _nothing,
     "take message": _nothing,
     "wait and wake shared memory": _nothing,
@@ -366,11 +394,11 @@ def _maps_shared(call: Call) -> bool:
 
 
 def _locks(call: Call) -> bool:
-    return call.arguments[1] in SETS_LOCK and call.value != fcntl.F_UNLCK
+    return call.arguments[1] in SETS_LOCK and call.value & LOCK_TYPE != fcntl.F_UNLCK
 
 
 def _unlocks(call: Call) -> bool:
-    return call.arguments[1] in SETS_LOCK and call.value == fcntl.F_UNLCK
+    return call.arguments[1] in SETS_LOCK and call.value & LOCK_TYPE == fcntl.F_UNLCK
 
 
 _CONDITIONS: dict[str, Callable[[Call], bool]] = {

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from eitherway.model.described import Described
-from eitherway.model.trace import Place, Table, Trace, TraceBuilder
+from eitherway.model.place import Place
+from eitherway.model.trace import Table, Trace, TraceBuilder
 from eitherway.model.words import EdgeKind, OpFlag, OpKind, World
 from eitherway.worlds.processes.calls import Call
 from eitherway.worlds.processes.tree import Tree

@@ -13,6 +13,7 @@ from eitherway.errors import Unavailable
 from eitherway.installed import native
 from eitherway.recording.read import Recording
 from eitherway.sandbox.box import Sandbox
+from eitherway.sandbox.isolation import Kind
 from eitherway.worlds.processes.apart import is_kept, lacking
 from eitherway.worlds.processes.log import Log
 from eitherway.worlds.processes.plan import Plans, Turns
@@ -102,6 +103,8 @@ def run(
         if redact:
             words.append("--redact")
         words += limits.options()
+        if watching is None and limits.patience is not None and not _is_open(box):
+            words.append("--apart")
         if seed is not None:
             words += ["--ordered", "--seed", str(seed)]
         if follow is not None:
@@ -138,6 +141,12 @@ def _once(box: Sandbox, watching: Watching | None, *, redact: bool) -> list[Once
         Once.REDACTED: redact,
     }
     return [reason for reason, holds in against.items() if holds]
+
+
+def _is_open(box: Sandbox) -> bool:
+    """Whether somebody outside could wake who sleeps in it."""
+    kept_apart = (Kind.FILES, Kind.PROCESSES, Kind.NETWORK)
+    return any(kind in box.isolation.missing for kind in kept_apart)
 
 
 def _memory(stack: ExitStack, name: str, data: bytes) -> int:

@@ -12,10 +12,11 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 from eitherway.worlds.processes.calls import Call
-from eitherway.worlds.processes.log import Log
+from eitherway.worlds.processes.log import NO_POSITION, Log
 
 _EINPROGRESS = -115
-_SENDS = ("sendto", "sendmsg")
+_SENDS = ("sendto", "sendmsg", "sendmmsg")
+_WHOLE = (socket.SOCK_DGRAM, socket.SOCK_SEQPACKET)
 _TYPE = 0xF  # of a socket, without SOCK_CLOEXEC and SOCK_NONBLOCK
 _PORT = struct.Struct("!H")
 
@@ -42,6 +43,7 @@ class Sockets:
         self._peer: dict[int, int] = {}
         self._bound: dict[int, Hashable] = {}  # listener to address
         self._datagrams: set[int] = set()  # sockets of these
+        self._whole: set[int] = set()  # sockets at which nothing is read in parts
         self._to: dict[int, Hashable] = {}  # where those send that are connected
         self._at: dict[Hashable, int] = {}  # datagrams that are sent there come to this socket
         self._came: dict[Hashable, deque[int]] = defaultdict(deque)  # sockets not accepted yet
@@ -50,9 +52,13 @@ class Sockets:
         """Learn from a call that is over."""
         if call.name == "socketpair" and call.worked:
             self._join(call.object, call.second)
+            if call.arguments[1] & _TYPE in _WHOLE:
+                self._whole |= {call.object, call.second}
         elif call.name == "socket" and call.worked:
             if call.arguments[1] & _TYPE == socket.SOCK_DGRAM:
                 self._datagrams.add(call.second)
+            if call.arguments[1] & _TYPE in _WHOLE:
+                self._whole.add(call.second)
         elif call.name == "bind" and call.worked:
             self._bound[call.object] = self._address(call)
             if call.object in self._datagrams:
@@ -63,12 +69,18 @@ class Sockets:
             self._came[self._address(call)].append(call.object)
         elif call.name in ("accept", "accept4") and call.worked:
             came = self._came[self._bound.get(call.object)]
+            if call.object in self._whole:
+                self._whole.add(call.second)
             if came:
                 self._join(came.popleft(), call.second)
 
-    def is_datagrams(self, object_: int) -> bool:
-        """Whether what is written to it at once is read at once."""
-        return object_ in self._datagrams
+    def amount(self, call: Call, object_: int) -> int:
+        """Bytes that a call gives or takes; of what is read as it was written, how many such."""
+        several = call.name in ("sendmmsg", "recvmmsg")
+        if object_ in self._whole:
+            return call.result if several else 1
+        known = several and call.position not in (0, NO_POSITION)
+        return call.position if known else call.result
 
     def receiver(self, call: Call) -> int:
         """The socket that a datagram comes to; 0 when there is none, or it is not known."""
@@ -107,6 +119,7 @@ class Sockets:
         if self._at.get(found) == object_:
             del self._at[found]
         self._datagrams.discard(object_)
+        self._whole.discard(object_)
         self._to.pop(object_, None)
         return found if isinstance(found, Address) and found.place else None
 

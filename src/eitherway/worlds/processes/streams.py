@@ -76,17 +76,13 @@ class Streams:
         if wakes:
             if not self._pipes.ready(key):
                 self._makes_ready(call, key)
-            self._pipes.write(key, self._amount(call, micro.object), operation)
+            self._pipes.write(key, self._sockets.amount(call, micro.object), operation)
         elif "look at stream" in call.shape.does:
             self._operations.edges(self._pipes.ready(key), operation)
         elif call.worked:
             every = is_anonymous(self._mode(micro.object))
-            amount = self._amount(call, micro.object)
+            amount = self._sockets.amount(call, micro.object)
             self._operations.edges(self._pipes.read(key, amount, every=every), operation)
-
-    def _amount(self, call: Call, object_: int) -> int:
-        """Bytes; of datagrams how many."""
-        return 1 if self._sockets.is_datagrams(object_) else call.result
 
     def _by_end(self, call: Call, micro: Micro) -> Micro:
         """vmsplice gives to the writing end of a pipe, and takes from the other."""

@@ -2,9 +2,8 @@
 """From a log to a trace: calls become operations on objects, and what orders them edges."""
 
 import signal
-from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from eitherway.worlds.processes import ipc
 from eitherway.worlds.processes.calls import Call, call_of, calls_of
 from eitherway.worlds.processes.described import OF_PROCESSES, described
 from eitherway.worlds.processes.descriptors import Descriptors, Handle
+from eitherway.worlds.processes.file_locks import FileLocks, Owner
 from eitherway.worlds.processes.futexes import Futexes
 from eitherway.worlds.processes.log import INTERRUPTED, OPEN_FILES_LOCK, EventKind, Log, effect
 from eitherway.worlds.processes.meaning import Micro, micros
@@ -23,9 +23,10 @@ from eitherway.worlds.processes.notices import Notices
 from eitherway.worlds.processes.operations import Operations
 from eitherway.worlds.processes.paths import Paths
 from eitherway.worlds.processes.streams import Streams
-from eitherway.worlds.processes.tree import Event, Tree, events_of
+from eitherway.worlds.processes.tree import CLONE_FILES, Event, Tree, events_of
 
 _REMOVES = {"unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2"}
+_GOES = {"chdir", "fchdir"}
 _CHILDREN = Described("children")
 
 
@@ -76,31 +77,6 @@ def traced(log: Log, directory: str) -> Traced:
 _WATCHED = ("file", "directory")
 
 
-@dataclass(slots=True)
-class _Lock:
-    """Who has it, and the operations by which it was given back.
-
-    Who shares it comes after who had it alone; who has it alone after all who shared it besides.
-    """
-
-    owners: dict[object, bool] = field(default_factory=dict)  # each with whether it shares it
-    alone: int | None = None
-    shared: list[int] = field(default_factory=list)  # since then
-
-    def taken(self, owner: object, *, shared: bool) -> list[int]:
-        """What it comes after."""
-        self.owners[owner] = shared
-        alone = [] if self.alone is None else [self.alone]
-        return alone if shared else [*alone, *self.shared]
-
-    def given_back(self, owner: object, operation: int) -> None:
-        """By this operation; of several parts of a file that are locked, whichever is first."""
-        if self.owners.pop(owner, False):
-            self.shared.append(operation)
-        else:
-            self.alone, self.shared = operation, []
-
-
 class _Maker:
     """Takes calls and events in the order in which they took effect."""
 
@@ -116,7 +92,7 @@ class _Maker:
         self._futexes = Futexes(self._operations)
         self._notices = Notices(self._operations, self._descriptors)
         self._names: dict[tuple[str, int, str], int] = {}  # places of entries in their directories
-        self._locks: dict[tuple[str, int, int], _Lock] = defaultdict(_Lock)
+        self._locks = FileLocks(log, self._operations, self._paths)
         self._removed: dict[tuple[int, str], int] = {}
         self._interrupted = set(_interrupted(log))
         self._exits: dict[int, int] = {}  # operation by which a process ended
@@ -131,15 +107,28 @@ class _Maker:
         self._operations.actor(call.thread)
         self._paths.take(call)
         self._first[call.number] = len(self._operations)
+        self._directory(call)
         for micro in micros(call, self._mode):
             self._do(call, micro)
         self._also(call)
         if self._first[call.number] == len(self._operations):
             self._operations.add(call.thread, OpKind.OTHER, 0, call=call)
         self._notices.follow(call)
-        for handle in self._descriptors.follow(call):
+        gone = self._descriptors.follow(call)
+        self._closed(call.thread, call)
+        for handle in gone:
             self._let_go(call.thread, handle, call)
         self._streams.follow(call)
+
+    def _directory(self, call: Call) -> None:
+        """Processes that have one working directory together: who changes it does so for all."""
+        directory = self._tree.lives[call.thread].directory
+        changes = call.name in _GOES and call.worked
+        if directory in self._tree.shared_directories and (changes or call.from_working_directory):
+            kind = OpKind.STORE if changes else OpKind.LOAD
+            touched = self._operations.range("working directory", directory)
+            about = Described(f"the working directory of process {directory}")
+            self._operations.add(call.thread, kind, touched, call=call, about=about)
 
     def _mode(self, object_: int) -> int:
         return int(self._modes[object_])
@@ -155,7 +144,7 @@ class _Maker:
             self._streams.address(call, micro)
         elif micro.sort == "queue name":
             self._streams.queue_name(call, micro)
-        elif micro.sort == "lock":
+        elif micro.sort in ("lock", "flock"):
             self._lock(call, micro)
         elif micro.object not in self._outside or micro.sort in OF_PROCESSES:
             for each in self._placed(call, micro):
@@ -217,38 +206,26 @@ class _Maker:
 
     def _lock(self, call: Call, micro: Micro) -> None:
         """A lock of fcntl is its process's, another one the open file's."""
-        lock = self._locks[self._lock_key(micro.object)]
-        owner: object = self._tree.lives[call.thread].process
+        owner: Owner = self._tree.lives[call.thread].process
         if call.name == "flock" or call.arguments[1] in OPEN_FILES_LOCK:
             owner = self._descriptors.handle(call.thread, call.descriptor(), call.object)
         if micro.kind is OpKind.RELEASE:
-            self._release(call.thread, micro.object, owner, call)
-            return
-        operation = self._about_lock(call.thread, micro.kind, micro.object, call, micro.flags)
-        if call.worked:
-            for released in lock.taken(owner, shared=bool(micro.flags & OpFlag.SHARED)):
-                self._operations.edge(released, operation, EdgeKind.CHANCE)
+            self._locks.give(call, micro, owner)
+        else:
+            self._locks.take(call, micro, owner)
 
-    def _lock_key(self, object_: int) -> tuple[str, int, int]:
-        return "lock", object_, self._paths.life(object_)
-
-    def _about_lock(
-        self, thread: int, kind: OpKind, object_: int, call: Call | None, flags: OpFlag
-    ) -> int:
-        touched = self._operations.range(*self._lock_key(object_))
-        about = Described("file lock", self._paths.of(object_))
-        return self._operations.add(thread, kind, touched, call=call, flags=flags, about=about)
-
-    def _release(self, thread: int, object_: int, owner: object, call: Call | None) -> None:
-        operation = self._about_lock(thread, OpKind.RELEASE, object_, call, OpFlag.NONE)
-        self._locks[self._lock_key(object_)].given_back(owner, operation)
+    def _closed(self, thread: int, call: Call | None) -> None:
+        """Who closes any descriptor of a file gives back its process's locks there."""
+        process = self._tree.lives[thread].process
+        closed = {handle.object for handle in self._descriptors.just_closed()}
+        if call is not None and call.name == "close":
+            closed.add(call.object)
+        for object_ in sorted(closed):
+            self._locks.drop(thread, call, process, object_)
 
     def _let_go(self, thread: int, handle: Handle, call: Call | None) -> None:
         """Nobody has this open file any more."""
-        held = self._locks.get(self._lock_key(handle.object))
-        for owner in (handle, self._tree.lives[thread].process):
-            if held is not None and owner in held.owners:
-                self._release(thread, handle.object, owner, call)
+        self._locks.drop(thread, call, handle, handle.object)
         self._streams.let_go(thread, handle, call)
 
     # ---- lives
@@ -312,7 +289,9 @@ class _Maker:
         if event.kind == EventKind.MADE:
             self._made(event)
         elif event.kind == EventKind.RUNS:
-            for handle in self._descriptors.executed(event.thread):
+            gone = self._descriptors.executed(event.thread)
+            self._closed(event.thread, None)
+            for handle in gone:
                 self._let_go(event.thread, handle, None)
         elif event.kind == EventKind.ENDED:
             self._ended(event.thread)
@@ -324,7 +303,7 @@ class _Maker:
         self._operations.actor(
             event.other, parent=self._operations.actor(event.thread), started_by=starter
         )
-        shared = event.process != event.other
+        shared = event.process != event.other or bool(event.value & CLONE_FILES)
         self._descriptors.forked(event.thread, event.other, shared=shared)
         begin = self._operations.add(event.other, OpKind.BEGIN, 0)
         if starter is not None:
@@ -333,9 +312,7 @@ class _Maker:
     def _ended(self, thread: int) -> None:
         if self._tree.lives[thread].is_process:
             self._ends(thread)
-            for (_, object_, _), lock in list(self._locks.items()):
-                if thread in lock.owners:
-                    self._release(thread, object_, thread, self._last_call.get(thread))
+            self._locks.drop_all(thread, self._last_call.get(thread), thread)
         if thread not in self._operations.last:
             self._operations.add(thread, OpKind.END, 0)
         for handle in self._descriptors.ended(thread):

@@ -3,12 +3,14 @@
 
 import shlex
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from eitherway.worlds.processes.log import EventKind, Log
 
+CLONE_FS, CLONE_FILES = 0x200, 0x400  # of what made a process: what it has in common with another
 _LONGEST = 60  # characters of a command line that a person is shown
 
 
@@ -47,6 +49,7 @@ class Life:
     process: int
     parent: int | None = None  # thread
     status: int | None = None  # as wait tells it, once it has ended
+    directory: int = 0  # the thread that first had the working directory which this one has too
     runs: list[Run] = field(default_factory=list)
 
     @property
@@ -62,16 +65,26 @@ class Tree:
         self.lives: dict[int, Life] = {}
         for event in events_of(log):
             self._take(log, event)
+        had = Counter(life.directory for life in self.lives.values() if life.is_process)
+        self.shared_directories = {first for first, count in had.items() if count > 1}
         self._children: dict[int, list[int]] = {}
         for life in self.lives.values():
             if life.is_process and life.parent is not None:
                 self._children.setdefault(self.lives[life.parent].process, []).append(life.thread)
 
     def _take(self, log: Log, event: Event) -> None:
-        life = self.lives.setdefault(event.thread, Life(event.thread, event.thread))
+        first = Life(event.thread, event.thread, directory=event.thread)
+        life = self.lives.setdefault(event.thread, first)
         if event.kind == EventKind.MADE:
             runs = self._process(life).runs[-1:]
-            self.lives[event.other] = Life(event.other, event.process, event.thread, runs=runs)
+            shares = event.process != event.other or event.value & CLONE_FS
+            self.lives[event.other] = Life(
+                event.other,
+                event.process,
+                event.thread,
+                directory=life.directory if shares else event.other,
+                runs=runs,
+            )
         elif event.kind == EventKind.RUNS:
             words = log.text(event.text).rstrip("\0").split("\0")
             life.runs.append(Run(event.when, tuple(words), event.other))

@@ -7,6 +7,7 @@ before; what was there already has no such name: its address is the same.
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 
 from eitherway.worlds.threads.blocks import Blocks
 from eitherway.worlds.threads.events import Came, Events
@@ -30,6 +31,13 @@ class BlockNames:
             chain = tuple(self._chain(block.site))
             self.of[number] = chain, counts[chain]
             counts[chain] += 1
+
+    @cached_property
+    def span(self) -> tuple[int, int]:
+        """Addresses [low, high) that hold all blocks with a name."""
+        blocks = [self.blocks[number] for number in self.of]
+        low = min((block.start for block in blocks), default=0)
+        return low, max((block.start + block.size for block in blocks), default=0)
 
     def _chain(self, site: int) -> Iterator[int]:
         while site:

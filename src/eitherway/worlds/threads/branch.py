@@ -33,6 +33,8 @@ _PATIENCE = 5  # times as many steps as the run had, until the second access mus
 _AT_LEAST = 20_000  # steps
 _LONGEST = 5  # times as many steps as the run had, that a branch may have behind the two
 _SLOWER = 32  # such a part of its steps, one that does the same may have more
+SLOW = -1  # the number of a continuation: the second, and the first is held while it looks again
+SLOW_STEPS = 500_000  # for so many steps
 _LONG = 10_000_000  # steps, about a second: fewer are not worth to be stopped for
 
 
@@ -124,8 +126,13 @@ class Spec:
 
     pair: Pair
     arm: Arm
-    continuation: int  # 0: then the first thread goes on; 1: the second; more: a seed
+    continuation: int  # 0: then the first thread goes on; 1: the second; more: a seed; or SLOW
     turned: Turned | None = None  # where it is no run that is kept
+
+    @property
+    def seed(self) -> int:
+        """Of the policy."""
+        return 1 if self.continuation == SLOW else self.continuation
 
 
 class Branches:
@@ -134,7 +141,7 @@ class Branches:
     def __init__(self, explorer: Explorer, ran: Ran, places: Places = NOWHERE) -> None:
         """`places` are decision points when a branch goes on."""
         self._explorer = explorer
-        self._ran = ran
+        self.ran = ran
         self._places = places
         if reason := why_not(ran):
             raise Unavailable(f"the run cannot be left half-way: {reason}")
@@ -142,7 +149,7 @@ class Branches:
     @property
     def steps(self) -> int:
         """Of the run."""
-        return self._ran.schedule.reached
+        return self.ran.schedule.reached
 
     def branch(self, spec: Spec, explorer: Explorer | None = None) -> Outcome:
         """What it does, whoever runs it: any explorer of the same program can."""
@@ -156,9 +163,9 @@ class Branches:
         `kept_from`: where a part of its outputs begins that is kept beside their beginnings.
         """
         return (explorer or self._explorer).branch(
-            self._ran,
+            self.ran,
             cut=spec.pair.first.step,
-            seed=spec.continuation,
+            seed=spec.seed,
             guidance=self._guidance(spec),
             kept_from=kept_from,
         )
@@ -166,9 +173,9 @@ class Branches:
     def traced(self, spec: Spec, request: TraceRequest, into: Path) -> Ran:
         """The same with a trace of it."""
         return self._explorer.run(
-            replay=self._ran,
+            replay=self.ran,
             scheduler=BRANCH,
-            seed=spec.continuation,
+            seed=spec.seed,
             guidance=self._guidance(spec),
             detect=True,
             trace=into,
@@ -185,6 +192,7 @@ class Branches:
             **spec.pair.options(spec.arm, patience),
             "branch-turned": spec.turned.bits if spec.turned else 0,
             "branch-longest": longest,
+            "branch-slow": SLOW_STEPS if spec.continuation == SLOW else 0,
         }
         if spec.turned and spec.turned.last:
             options["branch-stores"] = _SECOND_STORES
@@ -209,7 +217,6 @@ _FORCED = {
 }
 
 
-_ENDS = {FoundKind.DEADLOCK: Ending.DEADLOCK, FoundKind.HANG: Ending.HANG}
 _COMPLAINTS = {
     FoundKind.USE_AFTER_FREE: "memory is used after it was given back",
     FoundKind.DOUBLE_FREE: "memory is given back twice",
@@ -231,6 +238,7 @@ def outcome_of(ran: Ran) -> Outcome:
         steps=ran.schedule.reached,
         complaints=tuple(words for kind, words in _COMPLAINTS.items() if kind in kinds),
         forced=_FORCED[ran.shown.pair_end],
+        refused=FoundKind.REFUSED in kinds,
     )
 
 
@@ -252,9 +260,10 @@ def _kinds(rows: Table) -> set[int]:
 
 
 def _ending(ran: Ran, kinds: Container[int]) -> tuple[Ending, int]:
-    for kind, ending in _ENDS.items():
-        if kind in kinds:
-            return ending, 0
+    if FoundKind.DEADLOCK in kinds:
+        return Ending.DEADLOCK, 0
+    if FoundKind.HANG in kinds:
+        return Ending.HANG, ran.found.stopped_by
     if ran.shown.end is End.BEYOND:
         return Ending.BEYOND, 0
     stopped = ran.course.ended is not Ended.ITSELF or ran.shown.end is End.TOO_LONG

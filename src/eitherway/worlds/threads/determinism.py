@@ -6,13 +6,11 @@ costs nothing; only when it differs are two traces taken, to find the first oper
 """
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import zip_longest
-from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +18,7 @@ from eitherway.model.shortened import shortened
 from eitherway.model.trace import Table
 from eitherway.model.words import OpKind
 from eitherway.recording.read import Recording
+from eitherway.sandbox import scratch
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads import inputs
 from eitherway.worlds.threads.captured import apart
@@ -44,6 +43,7 @@ _SWITCHES = {
     SwitchKind.SIGNAL: "signal {} comes",
     SwitchKind.TIME: "time passes until something is due",
     SwitchKind.CIRCLE: "thread {} is where it was before, and so is all else",
+    SwitchKind.STOPPED: "thread {} stops the program for ever",
 }
 _INPUTS = {
     inputs.START: "the clocks at the start",
@@ -52,6 +52,7 @@ _INPUTS = {
     inputs.FromOutside.DATA: "data",
     inputs.FromOutside.SIGNAL: "a signal",
     inputs.FromOutside.TURN: "a turn among processes",
+    inputs.FromOutside.WENT_ON: "that the program goes on which had stopped itself",
     inputs.PASSED: "time that passed",
     inputs.WAITED: "the end of a wait",
 }
@@ -219,7 +220,7 @@ def _in_the_traces(
     """Two traces of it; if they are the same, where they were when the run went another way."""
     request = TraceRequest(depth=Depth.VALUES if fixed else Depth.ACCESSES)
     with ExitStack() as stack:
-        folders = [Path(stack.enter_context(_folder())) for _ in range(2)]
+        folders = [stack.enter_context(scratch.on_disk()).path for _ in range(2)]
         runs = [trace_into(folder, recorded, request, box=box) for folder in folders]
         one, other = (stack.enter_context(Recording.open(folder)) for folder in folders)
         if difference := _first_apart(one, other):
@@ -229,10 +230,6 @@ def _in_the_traces(
         steps = [step for step in (*seen, *(ran.schedule.diverged_at for ran in runs)) if step]
         if steps and (place := _at(one, min(steps))):
             yield Difference(Kind.TRACE, f"there: {place}", min(steps))
-
-
-def _folder() -> "tempfile.TemporaryDirectory[str]":
-    return tempfile.TemporaryDirectory(prefix="eitherway-")
 
 
 def _first_apart(first: Recording, second: Recording) -> Difference | None:

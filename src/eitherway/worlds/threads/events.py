@@ -56,6 +56,17 @@ class Stale:
 
 
 @dataclass(frozen=True, slots=True)
+class Registers:
+    """What a thread held at an event, within the runtime."""
+
+    pc: int
+    stack: int  # where it begins
+    bytes: bytes  # of it
+    registers: dict[int, int]  # those that a call keeps, by DWARF's numbers
+    result: int  # of a thread that is over
+
+
+@dataclass(frozen=True, slots=True)
 class Names:
     """What the events of a traced run refer to."""
 
@@ -69,11 +80,12 @@ class Names:
     threads: dict[int, str]  # names that threads were given, by number
     changes: Table | None = None  # of memory since the cut; None: that is not known
     stale: dict[tuple[int, int], Stale] = field(default_factory=dict)  # by address and event
+    registers: dict[int, Registers] = field(default_factory=dict)  # by event
 
     @classmethod
     def read(cls, recording: Recording) -> "Names":
         """Refuses what does not fit together."""
-        tables, modules, threads, stale = _all(recording)
+        tables, modules, threads, stale, registers = _all(recording)
         asked, sites, regions, corrections, memory, locals_, changes = tables
         if not len(asked):
             raise refusals.no_trace(recording.path, "nothing that a trace of threads begins with")
@@ -100,6 +112,7 @@ class Names:
             threads,
             _whole(changes, recording.path),
             stale,
+            registers,
         )
 
     def corrected(self, values: Table, first: int) -> Table:
@@ -120,16 +133,27 @@ _NAMES = (
     BlockType.THREAD_LOCALS,
     BlockType.THREAD_CHANGES,
 )
-_TAILED = (BlockType.THREAD_MODULES, BlockType.THREAD_NAMES, BlockType.THREAD_STALE)
+_TAILED = (
+    BlockType.THREAD_MODULES,
+    BlockType.THREAD_NAMES,
+    BlockType.THREAD_STALE,
+    BlockType.THREAD_REGISTERS,
+)
+_All = tuple[
+    list[Table],
+    tuple[Module, ...],
+    dict[int, str],
+    dict[tuple[int, int], Stale],
+    dict[int, Registers],
+]
 
 
-def _all(
-    recording: Recording,
-) -> tuple[list[Table], tuple[Module, ...], dict[int, str], dict[tuple[int, int], Stale]]:
+def _all(recording: Recording) -> _All:
     """In one go: there are thousands of blocks."""
     modules: list[Module] = []
     threads: dict[int, str] = {}
     stale: dict[tuple[int, int], Stale] = {}
+    registers: dict[int, Registers] = {}
     buffers = {kind: bytearray() for kind in _NAMES}
     for block in recording.blocks(*_NAMES, *_TAILED):
         if block.type is BlockType.THREAD_MODULES:
@@ -138,10 +162,12 @@ def _all(
             threads.update(_thread_names(block, recording.path))
         elif block.type is BlockType.THREAD_STALE:
             stale.update(_stale(block, recording.path))
+        elif block.type is BlockType.THREAD_REGISTERS:
+            registers.update(_registers(block, recording.path))
         else:
             recording.add(block, buffers)
     tables = [as_table(kind, buffers[kind]) for kind in _NAMES]
-    return tables, tuple(modules), threads, stale
+    return tables, tuple(modules), threads, stale, registers
 
 
 def _whole(changes: Table, path: Path) -> Table | None:
@@ -207,6 +233,14 @@ def _stale(block: Block, where: Path) -> Iterator[tuple[tuple[int, int], Stale]]
         if len(content) > known:
             raise refusals.broken_tables(where, "more of a block is told than is known")
         yield (address, event), Stale(known, content, moved, kept)
+
+
+_KEPT = (15, 14, 13, 12, 3, 6)  # r15 to r12, rbx and rbp
+
+
+def _registers(block: Block, where: Path) -> Iterator[tuple[int, Registers]]:
+    for (pc, stack, *kept, result, event, _), content in tailed(block, where):
+        yield event, Registers(pc, stack, content, dict(zip(_KEPT, kept, strict=True)), result)
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,11 @@ class Member:
         return [name for name, (one, another) in pairs.items() if one != another]
 
     @property
+    def was_ended(self) -> bool:
+        """By a signal, with our runtime in it."""
+        return self._ending[0] is State.BEGAN
+
+    @property
     def _ending(self) -> tuple[State, int]:
         """Of a signal that ends it only a tracer hears in time."""
         killed = self.state is State.ENDED and os.WIFSIGNALED(self.status)
@@ -259,8 +264,9 @@ class FoundKind(IntEnum):
     DOUBLE_FREE = 4
     INVALID_FREE = 5
     LOCK_MISUSE = 6
-    HANG = 7
+    HANG = 7  # `size`: the signal by which it stopped itself, or 0
     GIVEN_UP = 8  # by the runtime, which cannot go on; `size` is the exit code
+    REFUSED = 9  # by the sandbox, and nowhere else: what the program did then says little
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +281,11 @@ class Found:
     def races(self) -> bool:
         """Whether accesses raced."""
         return bool(np.any(self.rows["kind"] == FoundKind.RACE))
+
+    @property
+    def stopped_by(self) -> int:
+        """The signal by which a run stopped itself for ever; 0: it did not."""
+        return int(self.rows["size"][self.rows["kind"] == FoundKind.HANG].max(initial=0))
 
     @property
     def given_up(self) -> Table:

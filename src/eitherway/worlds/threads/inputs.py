@@ -19,6 +19,7 @@ class FromOutside(IntEnum):
     DATA = 4
     SIGNAL = 11
     TURN = 12
+    WENT_ON = 13
 
 
 class Said(IntEnum):

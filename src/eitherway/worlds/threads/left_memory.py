@@ -103,7 +103,7 @@ class AtEnd:
         found = [
             (module.base + low, module.base + high)
             for module in self._events.names.modules
-            if not _is_of_others(module)
+            if not is_of_others(module)
             for low, high in data_of(module.path)
         ]
         ranges: Table = np.array(sorted(found), dtype=np.uint64).reshape(-1, 2)
@@ -144,7 +144,7 @@ class AtEnd:
             return False
         code = int(self._events.names.sites["pc"][block.site])
         by = (module for module in self._events.names.modules if module.lo <= code < module.hi)
-        return not any(map(_is_of_others, by))
+        return not any(map(is_of_others, by))
 
     # --- what came behind the cut
 
@@ -180,5 +180,6 @@ def _name(module: Module) -> str:
     return module.path.rpartition("/")[2]
 
 
-def _is_of_others(module: Module) -> bool:
+def is_of_others(module: Module) -> bool:
+    """The C and C++ libraries, and what comes with them."""
     return _name(module).startswith(_OTHERS)

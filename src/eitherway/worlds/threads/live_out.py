@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a branch has left: what its two threads saw and stored around the pair, and at the end.
+"""What a branch has left: what its two threads saw, stored and held near the pair, and its end.
 
-Taken from a trace with values. Registers are not looked at: what a thread has loaded stands for
-them. Code that is not instrumented is not seen here; what it has left is, at the end, in memory
-itself (`left_memory`).
+Taken from a trace with values. Code that is not instrumented is not seen here; what it has left is,
+at the end, in memory itself (`left_memory`).
 """
 
 from collections import defaultdict
@@ -17,12 +16,14 @@ from eitherway.model.words import ACCESSES, STORES, OpFlag, OpKind
 from eitherway.worlds.threads.block_names import BlockNames
 from eitherway.worlds.threads.branch import Pair, Side
 from eitherway.worlds.threads.events import Events
+from eitherway.worlds.threads.held import Held, Range, held_at
 from eitherway.worlds.threads.left_compared import Spot
 from eitherway.worlds.threads.left_memory import AtEnd, at_end
 from eitherway.worlds.threads.memory import Memory
 
 STORES_AT_MOST = 100_000  # behind the cut: beyond that the end is not compared
 _WORD = 8  # bytes: of longer values there is only a hash
+_MOVES = (int(OpKind.ACQUIRE), int(OpKind.RELEASE))
 
 Access = tuple[int, int, int, int]  # op, address, size, value
 
@@ -33,8 +34,11 @@ class Region:
 
     accesses: tuple[Access, ...]
     racing: int  # which of them is that of the pair
-    again: bool = False  # it looks at the same bytes again later, under a lock
+    again: int = 0  # the lock that it takes next, to look at the same bytes again
+    locks: frozenset[int] = frozenset()  # locks that it has while it makes that access
     open: bool = False  # how it goes on is not known: the trace ends first
+    held: Held | None = None  # where it ends; None: that is not known, or the branch is long
+    stored: tuple[Range, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +61,9 @@ def left_by(events: Events, pair: Pair, cut: int, *, whole: bool = True) -> Left
     begin = int(np.searchsorted(rows["step"], cut))
     named = BlockNames(events, begin)
     spots = _Spots(events, named)
-    first, one = _region(rows, values, begin, pair.first, 1, whole=whole)
-    second, other = _region(rows, values, begin, pair.second, pair.times, whole=whole)
-    near, stored = spots.after(sorted((*one, *other)))
+    first, one = _region(events, named, pair.first, 1, whole=whole)
+    second, other = _region(events, named, pair.second, pair.times, whole=whole)
+    near, stored = spots.after(sorted((*one, *other)), near=True)
     stores = begin + np.flatnonzero(np.isin(rows["op"][begin:], list(map(int, STORES))))
     few = whole and len(stores) <= STORES_AT_MOST
     end, last = spots.after(stores.tolist()) if few else (None, {})
@@ -75,22 +79,35 @@ def differing(one: dict[Spot, object], other: dict[Spot, object]) -> list[Spot]:
 
 
 def _region(
-    rows: Table, values: Table, begin: int, side: Side, times: int, *, whole: bool
+    events: Events, named: BlockNames, side: Side, times: int, *, whole: bool
 ) -> tuple[Region | None, list[int]]:
     """What the thread did, and its stores."""
+    rows, begin = events.events, named.begin
     own = begin + np.flatnonzero(rows["thread"][begin:] == side.thread)
     mine = rows[own]
     met = np.flatnonzero(_is(mine, side))
-    if len(met) < times:
+    if len(met) < times or events.values is None:
         return None, []
     racing = int(met[times - 1])
     after = np.flatnonzero(~_is_plain(mine[racing + 1 :]))
     stop = racing + 1 + (int(after[0]) if len(after) else len(mine) - racing - 1)
     part = own[:stop]
-    accesses = tuple(_accesses(rows[part], values[part]))
-    stores = part[np.isin(rows["op"][part], list(map(int, STORES)))].tolist()
-    is_open = not len(after) and not whole
-    return Region(accesses, racing, _looks_again(mine[stop:], side), is_open), stores
+    stores = part[np.isin(rows["op"][part], list(map(int, STORES)))]
+    region = Region(
+        tuple(_accesses(rows[part], events.values[part])),
+        racing,
+        again=_looks_again(mine[stop:], side),
+        locks=_locks(mine[racing + 1 :]),
+        open=not len(after) and not whole,
+        held=held_at(events, named, int(own[stop])) if len(after) and whole else None,
+        stored=tuple(_ranges(rows[stores])),
+    )
+    return region, stores.tolist()
+
+
+def _ranges(rows: Table) -> Iterator[Range]:
+    for address, size in zip(rows["address"].tolist(), rows["size"].tolist(), strict=True):
+        yield address, address + size
 
 
 def _accesses(rows: Table, values: Table) -> Iterator[Access]:
@@ -110,14 +127,29 @@ def _is_plain(rows: Table) -> Table:
     return accesses
 
 
-def _looks_again(rows: Table, side: Side) -> bool:
-    """Whether the first thing that the thread does next is to take a lock, and then to look."""
-    if not len(rows) or int(rows["op"][0]) != OpKind.ACQUIRE:
-        return False
+def _looks_again(rows: Table, side: Side) -> int:
+    """The lock, if the first thing that the thread does next is to take one, and then to look."""
+    if not len(rows) or int(rows["op"][0]) != OpKind.ACQUIRE or not _is_done(rows[:1])[0]:
+        return 0
     given = np.flatnonzero(rows["op"] == int(OpKind.RELEASE))
     held = rows[1 : int(given[0]) if len(given) else len(rows)]
     touches = (held["address"] < side.high) & (held["address"] + held["size"] > side.low)
-    return bool(np.any(touches & (held["op"] == int(OpKind.LOAD))))
+    looks = np.any(touches & (held["op"] == int(OpKind.LOAD)))
+    return int(rows["address"][0]) if looks else 0
+
+
+def _locks(after: Table) -> frozenset[int]:
+    """Locks that a thread gives back before it takes them, by what it does from there on."""
+    moves = after[np.isin(after["op"], _MOVES) & _is_done(after)]
+    locks, first = np.unique(moves["address"], return_index=True)
+    alone = (moves["flags"][first] & int(OpFlag.SHARED)) == 0
+    given = (moves["op"][first] == int(OpKind.RELEASE)) & alone
+    return frozenset(locks[given].tolist())
+
+
+def _is_done(rows: Table) -> Table:
+    done: Table = (rows["flags"] & int(OpFlag.FAILED | OpFlag.BLOCKED)) == 0
+    return done
 
 
 # --- bytes
@@ -132,25 +164,34 @@ class _Spots:
         self._memory = Memory(events.names.modules, events.names.regions)
         self._names = named.of
 
-    def after(self, stores: list[int]) -> tuple[dict[Spot, object], dict[Spot, int]]:
-        """Bytes as these events left them, but for those on stacks."""
+    def after(
+        self, stores: list[int], *, near: bool = False
+    ) -> tuple[dict[Spot, object], dict[Spot, int]]:
+        """Bytes as these events left them, but for those on stacks.
+
+        Near the pair, what lies on another thread's stack counts: there it is not over yet.
+        """
         rows, values = self._events.events[stores], self._events.values
         numbers = np.array(stores, dtype=np.int64)
         blocks = self._blocks.find(rows["address"], numbers).tolist()
         spaces, _ = self._memory.locate(rows["address"], numbers)
-        kinds = [self._memory.spaces[int(space)].kind for space in spaces]
+        where = [self._memory.spaces[int(space)] for space in spaces]
+        counts = [
+            space.kind != "stack" or (near and space.thread != thread)
+            for space, thread in zip(where, rows["thread"].tolist(), strict=True)
+        ]
         told = np.zeros(len(rows), np.uint64) if values is None else values[stores]
         pointed = self._blocks.find(told, numbers).tolist()
         bytes_: dict[Spot, object] = {}
         stored: dict[Spot, int] = {}
         within: defaultdict[int, set[Spot]] = defaultdict(set)
-        for number, access, block, kind, at in zip(
-            stores, _accesses(rows, told), blocks, kinds, pointed, strict=True
+        for number, access, block, count, at in zip(
+            stores, _accesses(rows, told), blocks, counts, pointed, strict=True
         ):
             if access[0] == OpKind.FREE:
                 for spot in within.pop(block, ()):
                     del bytes_[spot], stored[spot]
-            elif kind != "stack":
+            elif count:
                 new = dict(self._told(access, block, at))
                 within[block].update(new)
                 bytes_.update(new)

@@ -38,7 +38,7 @@ from eitherway.worlds.threads.policies import LEAVING
 from eitherway.worlds.threads.program import Kind, classify
 from eitherway.worlds.threads.schedule import Schedule
 from eitherway.worlds.threads.standard_input import standard_input
-from eitherway.worlds.threads.target import Sink, Started
+from eitherway.worlds.threads.target import STOP, Sink, Started
 from eitherway.worlds.threads.trace_request import USUAL, TraceRequest
 
 _AT_LEISURE = Plan()
@@ -71,8 +71,12 @@ class Ran:
 
     @property
     def was_killed(self) -> bool:
-        """Nothing could be noted any more: a replay goes to the last step that is known."""
-        return self.status == -signal.SIGKILL
+        """Nothing could be noted any more: a replay goes to the last step that is known.
+
+        So it is of a run that was stopped when it had become a program without our runtime.
+        """
+        unheard = not any(member.was_ended for member in self.members)
+        return self.status == -signal.SIGKILL or (self.status == -STOP and unheard)
 
     def differences(self, other: "Ran") -> list[str]:
         """In what two runs differ; empty when they are the same to the bit.
@@ -86,7 +90,7 @@ class Ran:
         killed = self.was_killed and other.was_killed
         out, err = self.out.up_to(other.out, killed), self.err.up_to(other.err, killed)
         pairs: dict[str, tuple[object, object]] = {
-            "exit status": (self.status, other.status),
+            "exit status": (0, 0) if killed else (self.status, other.status),
             "standard output": (out.seen(several), other.out.seen(several)),
             "standard error": (err.seen(several), other.err.seen(several)),
         }

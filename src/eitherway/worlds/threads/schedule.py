@@ -21,6 +21,7 @@ class SwitchKind(IntEnum):
     SIGNAL = 4
     TIME = 5
     CIRCLE = 6
+    STOPPED = 7
 
 
 @dataclass(frozen=True, slots=True)

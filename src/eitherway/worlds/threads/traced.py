@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run done again with a tracer around it, as deep as asked."""
 
-import tempfile
 from pathlib import Path
 
 from eitherway.model.trace import Trace
 from eitherway.recording.read import Recording
+from eitherway.sandbox import scratch
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.named import trace_of
@@ -28,9 +28,9 @@ def events_of(
     recorded: Recorded, request: TraceRequest = USUAL, *, box: Sandbox | None = None
 ) -> tuple[Events, Ran]:
     """The same before anything has a name."""
-    with tempfile.TemporaryDirectory(prefix="eitherway-") as name:
-        ran = trace_into(Path(name), recorded, request, box=box)
-        with Recording.open(name) as events:
+    with scratch.on_disk() as folder:
+        ran = trace_into(folder.path, recorded, request, box=box)
+        with Recording.open(folder.path) as events:
             return Events.read(events), ran
 
 

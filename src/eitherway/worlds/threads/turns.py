@@ -10,10 +10,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from eitherway.errors import Unavailable
 from eitherway.worlds.threads.decisions import TIME_PASSES
 from eitherway.worlds.threads.guide import Guidance
 from eitherway.worlds.threads.places import NOWHERE, Places
 from eitherway.worlds.threads.schedule import Schedule, SwitchKind
+
+_MOST = (1 << 32) - 2  # the last turn ends one step later
 
 
 class Turn(NamedTuple):
@@ -32,8 +35,13 @@ class Turns:
 
     @classmethod
     def of(cls, schedule: Schedule) -> "Turns":
-        """Those that a run had."""
+        """Those that a run had; of steps, the runtime is told 32 bits."""
         rows = schedule.switches
+        if schedule.reached > _MOST:
+            raise Unavailable(
+                f"the turns of its threads cannot be told: it has {schedule.reached:,} steps, and "
+                f"{_MOST:,} can be counted"
+            )
         picks = rows["choice"][rows["kind"] == SwitchKind.WAITER]
         return cls(tuple(_turns(schedule)), tuple(picks.tolist()))
 

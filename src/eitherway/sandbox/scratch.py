@@ -41,6 +41,11 @@ class Scratch(Closing):
             self._held = -1
 
 
+def on_disk() -> Scratch:
+    """For what may be larger than memory, or is told to lie there (TMPDIR)."""
+    return Scratch(Path(tempfile.gettempdir()))
+
+
 def _sweep(place: Path) -> None:
     """What is another user's is left to that one."""
     for path in place.glob(f"{_NAME}*"):
