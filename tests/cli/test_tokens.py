@@ -183,7 +183,8 @@ def test_a_server_with_its_driver(folder: Path) -> None:
     asks.write_text(
         "import socket\n"
         "with socket.create_connection(('127.0.0.1', 7), 20) as s:\n"
-        "    s.sendall(b'hello'); print(s.recv(9).decode())\n",
+        "    s.sendall(b'hello'); print(s.recv(9).decode())\n"
+        "    s.shutdown(socket.SHUT_WR); s.recv(9)\n",  # until the server has done with it
         encoding="ascii",
     )
     driver = f"'{sys.executable}' '{asks}'"

@@ -22,11 +22,11 @@ static void *serve(void *argument) {
         if (write(connection, buffer, (size_t)got) != got)
             break;
     }
-    close(connection);
     pthread_mutex_lock(&lock);
     printf("served %d\n", ++served);
     fflush(stdout);
     pthread_mutex_unlock(&lock);
+    close(connection); // whoever waits for that finds it said
     return NULL;
 }
 
