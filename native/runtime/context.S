@@ -5,14 +5,20 @@
         .globl  ew_switch
         .hidden ew_switch
         .type   ew_switch, @function
-/* void ew_switch(void **save_sp, void *load_sp, uint64_t load_fs)
+/* void ew_switch(void **save_sp, void *load_sp, uint64_t load_fs, uint32_t selector)
  *
  * The frame that stands on the stack of a thread that is not running:
  *     sp -> mxcsr (4) | x87 control word (4) | r15 r14 r13 r12 rbx rbp | return address
+ *
+ * The thread pointer comes first: wrfsbase waits for what is under way, and so does what is behind
+ * it, but nothing waits for that. selectors.c says what a selector is good for.
  */
 ew_switch:
         .cfi_startproc
-        push    %rbp
+        test    %ecx, %ecx
+        je      5f
+        mov     %ecx, %fs
+2:      push    %rbp
         push    %rbx
         push    %r12
         push    %r13
@@ -25,10 +31,7 @@ ew_switch:
         mov     4(%rsp), %r9w
         mov     %rsp, (%rdi)
         mov     %rsi, %rsp
-        cmpb    $0, ew_has_fsgsbase(%rip)
-        je      1f
-        wrfsbase %rdx
-2:      cmp     (%rsp), %r8d    /* loading them takes long, and they hardly ever differ */
+        cmp     (%rsp), %r8d    /* loading them takes long, and they hardly ever differ */
         jne     3f
         cmp     4(%rsp), %r9w
         jne     3f
@@ -40,10 +43,18 @@ ew_switch:
         pop     %rbx
         pop     %rbp
         ret
-1:      mov     $158, %eax      /* arch_prctl(ARCH_SET_FS, load_fs) */
+5:      cmpb    $0, ew_has_fsgsbase(%rip)
+        je      1f
+        wrfsbase %rdx
+        jmp     2b
+1:      push    %rdi
+        push    %rsi
+        mov     $158, %eax      /* arch_prctl(ARCH_SET_FS, load_fs) */
         mov     $0x1002, %edi
         mov     %rdx, %rsi
         syscall
+        pop     %rsi
+        pop     %rdi
         jmp     2b
 3:      ldmxcsr (%rsp)
         fldcw   4(%rsp)

@@ -180,7 +180,13 @@ static void *donor_main(void *argument) {
 static int start_donor(struct ew_donor *donor) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, tls_size + PTHREAD_STACK_MIN + 65536);
+    size_t size = tls_size + PTHREAD_STACK_MIN + 65536;
+    if (!donor->place)
+        donor->place = ew_place_take(size);
+    if (donor->place)
+        pthread_attr_setstack(&attributes, donor->place, size);
+    else
+        pthread_attr_setstacksize(&attributes, size);
     pthread_attr_setguardsize(&attributes, 0); // it does next to nothing on its stack
     ew_signals_hold(); // none may reach a kernel thread that is about to leave
     pthread_t handle;
@@ -230,6 +236,7 @@ static int donor_create(struct ew_donor **result) {
     while ((seen = __atomic_load_n(&donor->alive, __ATOMIC_ACQUIRE)))
         raw6(SYS_futex, (long)&donor->alive, FUTEX_WAIT, seen, 0, 0, 0);
     number(donor);
+    donor->selector = ew_selector_of(donor->fs);
     *result = donor;
     return 0;
 }
@@ -299,9 +306,10 @@ int ew_donors_prepare(uint32_t count) {
     return 0;
 }
 
-// glibc has put all but the running thread's control block into its own cache, to use again.
+// glibc has forgotten all but the running thread's control block, or put them into its own cache.
 void ew_donors_forked(void) {
     idle = NULL;
+    ew_places_forked();
 }
 
 void ew_donors_start(void) {

@@ -61,6 +61,7 @@ struct ew_thread {
     uint32_t id;       // 0 is the first thread; never used again in one run
     uint32_t ready_at; // index into the ready list while EW_READY
     uint32_t known_at; // index for ew_thread_at
+    uint32_t selector; // that sets its thread pointer; 0: there is none
     uint64_t priority; // the policy's
     int64_t ran;       // nanoseconds, while it is not running
     struct ew_about about;

@@ -18,7 +18,7 @@
 #include <signal.h>
 #include <string.h>
 
-void ew_switch(void **save_sp, void *load_sp, uint64_t load_fs);
+void ew_switch(void **save_sp, void *load_sp, uint64_t load_fs, uint32_t selector);
 
 struct ew_thread *ew_self;
 bool ew_running;
@@ -124,7 +124,7 @@ static void switch_to(struct ew_thread *next) {
     ew_self = next;
     if (ew_detecting)
         ew_clocks_switched();
-    ew_switch(&previous->sp, next->sp, next->fs);
+    ew_switch(&previous->sp, next->sp, next->fs, next->selector);
     ew_signals_switched();
 }
 

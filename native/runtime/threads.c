@@ -137,6 +137,7 @@ static int thread_create(const pthread_attr_t *attributes, struct ew_thread **re
         return error;
     }
     thread->fs = thread->donor->fs;
+    thread->selector = thread->donor->selector;
     first_frame(thread);
     *result = thread;
     return 0;

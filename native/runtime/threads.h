@@ -17,9 +17,11 @@ struct ew_thread *ew_thread_numbered(int number);     // 0 is the running one; o
 
 struct ew_donor {
     uint64_t fs;
-    char *libc_tls; // libc's own part of its TLS, as it was when new
-    int alive;      // cleared and woken by the kernel when its kernel thread is gone
-    bool used;      // by a thread of the program
+    uint32_t selector; // that sets it; 0: there is none
+    void *place;       // where its control block and its stack lie, if not where glibc put them
+    char *libc_tls;    // libc's own part of its TLS, as it was when new
+    int alive;         // cleared and woken by the kernel when its kernel thread is gone
+    bool used;         // by a thread of the program
     struct ew_donor *next;
     struct ew_donor *known_next;
     uint64_t ordinal; // in the order in which they were first taken; 0: not yet
@@ -33,6 +35,11 @@ void ew_donors_forked(void);
 uint64_t ew_thread_pointer(void);
 // By the thread pointer: a number that is the same in every run; 0: it never was one.
 uint64_t ew_donor_ordinal(uint64_t fs);
+
+// --- selectors.c
+void *ew_place_take(size_t size);     // for a donor's stack, always as much; NULL: there is none
+uint32_t ew_selector_of(uint64_t fs); // that sets this thread pointer; 0: there is none
+void ew_places_forked(void);          // in the child: only the running thread's is in use
 
 // --- children.c
 void ew_child_made(void); // who waits for any looks again
