@@ -41,10 +41,10 @@ def _sizes(
     return {size: (number, *others.values()) for size, number in first.items()}
 
 
-_ARRAY = {**_sizes(1_000, 400, 20, 2, length=1 << 22), Size.SMALL: (2, 1 << 14)}
+_ARRAY = {**_sizes(1_200, 900, 20, 2, length=1 << 22), Size.SMALL: (2, 1 << 14)}
 KERNELS = (
     Kernel("array", _ARRAY, _sum),
-    Kernel("hashtable", _sizes(16_000_000, 7_000_000, 300_000, 300), lambda n: 4 * n),
+    Kernel("hashtable", _sizes(24_000_000, 12_000_000, 300_000, 300), lambda n: 4 * n),
     Kernel("pipeline", _sizes(2_000_000, 1_500_000, 50_000, 400), lambda n: n * (n - 1)),
     Kernel("tree", _sizes(16_000, 8_000, 100, 4), lambda n: 4 * n * 1023),
     Kernel("read_mostly", _sizes(4_000_000, 2_000_000, 10_000, 1_000), lambda n: 8 * n // 500),

@@ -9,7 +9,7 @@ from benchmarks.subjects.subject import Job, Size
 
 from eitherway.errors import Unavailable
 
-_PAIRS = {Size.FULL: 200_000, Size.SECOND: 130_000, Size.PART: 10_000, Size.SMALL: 400}
+_PAIRS = {Size.FULL: 300_000, Size.SECOND: 240_000, Size.PART: 10_000, Size.SMALL: 400}
 _CONNECTIONS = {Size.FULL: 16, Size.SECOND: 16, Size.PART: 16, Size.SMALL: 4}
 
 

@@ -13,7 +13,7 @@ _LIBRARY = ("blocksort", "huffman", "crctable", "randtable", "compress", "decomp
 _PROGRAM = ("pbzip2", "BZ2StreamScanner", "ErrorContext")
 _BYTES = {
     Size.FULL: 40_000_000,
-    Size.SECOND: 17_000_000,
+    Size.SECOND: 25_000_000,
     Size.PART: 1_000_000,
     Size.SMALL: 1_001,
 }

@@ -8,7 +8,7 @@ from benchmarks.sources import BARE, PROGRAMS, Kit, built, compiled, do, linked,
 from benchmarks.subjects.subject import Job, Size
 
 _DRIVER = PROGRAMS / "sqlite_threads.c"
-_ROUNDS = {Size.FULL: 20_000, Size.SECOND: 6_000, Size.PART: 400, Size.SMALL: 3}
+_ROUNDS = {Size.FULL: 20_000, Size.SECOND: 10_000, Size.PART: 400, Size.SMALL: 3}
 
 
 class Sqlite:

@@ -18,8 +18,8 @@ _OPTIONS = (
     "--disable-lzmainfo",
 )
 _BYTES = {
-    Size.FULL: 16_000_000,
-    Size.SECOND: 11_000_000,
+    Size.FULL: 24_000_000,
+    Size.SECOND: 20_000_000,
     Size.PART: 1_000_000,
     Size.SMALL: 10_000,
 }
