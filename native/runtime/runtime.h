@@ -279,6 +279,22 @@ bool ew_access_due(void); // the first was zero: one that was held back is taken
 
 void ew_accesses_hold(void); // as many as the tracer wants
 
+// Of accesses that are held back, those are told that touch something of [low, high). Most touch
+// nothing of it: such a one passes like all others, as long as more than so many are held back.
+EW_DATA struct ew_told {
+    uintptr_t low, high;
+    int64_t held;
+} ew_told;
+static inline bool ew_access_is_untold(uintptr_t address, size_t size) {
+    bool outside =
+        address >= ew_told.high || (address < ew_told.low && size <= ew_told.low - address);
+    if (ew_accesses_held <= ew_told.held || !outside)
+        return false;
+    ew_accesses_held--;
+    ew_accesses_left = 0;
+    return true;
+}
+
 static inline void ew_accesses_release(void) {
     ew_accesses_left += ew_accesses_held;
     ew_accesses_held = 0;
@@ -392,6 +408,7 @@ void ew_trace_block(enum ew_memory what, const void *address, size_t size, const
 void ew_trace_tls(uint64_t pointer);                // of a thread that begins
 void ew_trace_name(const struct ew_thread *thread); // which has just been given it
 int64_t ew_trace_silent_accesses(void); // plain accesses from now on that are not to be told
+int64_t ew_trace_held_at_end(void);     // as many are held back when the last that is told comes
 void ew_trace_finish(void);
 void ew_trace_stop(void);  // from here on nothing is told
 bool ew_trace_pause(void); // as a finish, should it be the end: exec

@@ -58,11 +58,15 @@ static uint64_t number_at(const char **text) {
 static void add_range(uint64_t low, uint64_t high, uint64_t origin) {
     if (range_count == RANGES_MAX)
         ew_cannot("EITHERWAY_OPTIONS: a trace of so many ranges cannot be taken");
-    ranges[range_count++] = (struct range){low + origin, high + origin};
+    struct range added = {low + origin, high + origin};
+    ew_told.low = added.low < ew_told.low ? added.low : ew_told.low;
+    ew_told.high = added.high > ew_told.high ? added.high : ew_told.high;
+    ranges[range_count++] = added;
 }
 
 static void read_ranges(uint64_t origin) {
     range_count = 0;
+    ew_told = (struct ew_told){.low = UINTPTR_MAX};
     add_range(asked.low, asked.high, origin);
     for (const char *at = asked.also; at && *at; at += *at == ',') {
         uint64_t low = number_at(&at);
@@ -84,6 +88,11 @@ int64_t ew_trace_silent_accesses(void) {
         return INT64_MAX;
     uint64_t before = asked.from > next ? asked.from - next : 0;
     return before < INT64_MAX ? (int64_t)before : INT64_MAX;
+}
+
+int64_t ew_trace_held_at_end(void) {
+    uint64_t end = ew_steps + (uint64_t)ew_accesses_granted; // the step with none left
+    return end >= asked.until ? (int64_t)(end - asked.until) + 1 : 0;
 }
 
 // --- values

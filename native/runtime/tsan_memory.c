@@ -4,6 +4,7 @@
 #include "usual.h"
 
 int64_t ew_accesses_held;
+struct ew_told ew_told;
 // Frames of what runs before the runtime does: resolvers.
 EW_LARGE uintptr_t ew_frames_before_start[1024];
 
@@ -16,6 +17,7 @@ void ew_accesses_hold(void) {
     if (silent < ew_accesses_left) {
         ew_accesses_held = ew_accesses_left - silent;
         ew_accesses_left = silent;
+        ew_told.held = ew_trace_held_at_end();
     }
 }
 
@@ -75,7 +77,7 @@ static __attribute__((noinline)) void read8_first(uintptr_t address, uintptr_t p
 static inline __attribute__((always_inline)) void access(unsigned op, void *p, size_t size,
                                                          const void *pc, bool ahead) {
     uintptr_t address = (uintptr_t)p;
-    if (UNLIKELY(!ew_access_passes()))
+    if (UNLIKELY(!ew_access_passes()) && !ew_access_is_untold(address, size))
         decide(op, p, size, pc);
     else if (LIKELY(is_done(address, size, op == STORE)))
         return;
@@ -99,7 +101,7 @@ fresh(unsigned op, void *p, size_t size, struct ew_cell *cell, uint32_t current,
 }
 
 void ew_access(unsigned op, const void *address, size_t size, const void *pc) {
-    if (UNLIKELY(!ew_access_passes()))
+    if (UNLIKELY(!ew_access_passes()) && !ew_access_is_untold((uintptr_t)address, size))
         decide(op, address, size, pc);
     else if (ew_detecting)
         ew_shadow_look(op, address, size, pc);
