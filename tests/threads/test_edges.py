@@ -2,6 +2,7 @@
 """What each kind of event follows: lives, locks, wakes and atomic operations."""
 
 import itertools
+import random
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from eitherway.model.trace import NO_OPERATION
 from eitherway.model.words import EdgeKind, OpFlag, OpKind
 from eitherway.recording.layout import TABLES, BlockType
+from eitherway.worlds.threads import edges
 from eitherway.worlds.threads.edges import edges_of
 
 EVENT = TABLES[BlockType.THREAD_EVENTS]
@@ -210,3 +212,21 @@ def test_releasing_updates_that_do_not_acquire_all_count() -> None:
     b = run.atomic(2, OpKind.UPDATE, RELEASE)
     load = run.atomic(1, OpKind.LOAD, ACQUIRE)
     assert run.edges() == {(a, load), (b, load)}
+
+
+def test_loads_before_the_first_store_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    ops = (OpKind.LOAD, OpKind.LOAD, OpKind.STORE, OpKind.UPDATE, OpKind.OTHER, OpKind.FREE)
+    for seed in range(200):
+        draw = random.Random(seed)  # noqa: S311  no secret
+        run = Run()
+        for _ in range(draw.randrange(40)):
+            op, thread = draw.choice(ops), draw.randrange(3)
+            if op is OpKind.FREE:
+                run.event(thread, op, 0x1000, size=draw.choice([4, 16]))
+            else:
+                address = 0x1000 + 4 * draw.randrange(3)
+                run.atomic(thread, op, draw.choice([RELAXED, ACQUIRE, RELEASE, SEQ_CST]), address)
+        found = run.kinds()
+        with monkeypatch.context() as patched:
+            patched.setattr(edges, "_early_loads", lambda events: np.zeros(len(events), dtype=bool))
+            assert run.kinds() == found

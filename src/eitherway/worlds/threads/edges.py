@@ -61,13 +61,31 @@ def edges_of(events: Table) -> Table:
     plain = np.isin(events["op"], _PLAIN) & (events["flags"] == 0)
     plain |= np.isin(events["op"], _NOTHING)
     on_locks = exclusive_locks(events)
-    chosen = np.flatnonzero(~plain & ~on_locks)
+    chosen = np.flatnonzero(~plain & ~on_locks & ~_early_loads(events))
     for index, row in zip(chosen.tolist(), _rows(events[chosen]), strict=True):
         kind = _KINDS.get(row.op, _INHERENT)
         found.extend([(source, index, kind) for source in follow.event(index, row)])
     edges = np.r_[np.array(found, dtype=EDGE), edges_of_locks(events, np.flatnonzero(on_locks))]
     by_target: Table = edges[np.argsort(edges["target"], kind="stable")]
     return by_target
+
+
+def _early_loads(events: Table) -> Table:
+    """Loads before the first of the stores to their place, which follow nothing.
+
+    Of a thread that looks again and again there are thousands.
+    """
+    op, address = events["op"], events["address"]
+    some = np.flatnonzero(events["flags"])
+    loads = some[op[some] == int(OpKind.LOAD)]
+    others = some[~np.isin(op[some], [int(OpKind.LOAD), *map(int, _Follow.RULES)])]
+    places, first = np.unique(address[others], return_index=True)
+    at = np.searchsorted(places, address[loads])
+    there = np.append(places, 0).astype(np.uint64)[at] == address[loads]
+    since = np.append(others[first], len(events))[np.where(there, at, len(places))]
+    early: Table = np.zeros(len(events), dtype=bool)
+    early[loads[loads < since]] = True
+    return early
 
 
 class _Follow:
@@ -85,7 +103,7 @@ class _Follow:
 
     def event(self, index: int, row: _Row) -> Sources:
         """The events that this one follows; then it counts for the later ones."""
-        rule = self._RULES.get(row.op, _Follow._access)
+        rule = self.RULES.get(row.op, _Follow._access)
         if rule in _SYNCHRONISE:
             self.places.add(row.address)
         return rule(self, index, row)
@@ -167,7 +185,7 @@ class _Follow:
             self.fences[thread] = index
         return iter(self.read.pop(thread, {}) if order in _ACQUIRING else ())
 
-    _RULES: ClassVar[dict[int, Callable[["_Follow", int, "_Row"], Sources]]] = {
+    RULES: ClassVar[dict[int, Callable[["_Follow", int, "_Row"], Sources]]] = {
         OpKind.START: _told,
         OpKind.END: _told,
         OpKind.BEGIN: _begin,
