@@ -161,6 +161,19 @@ def test_one_variable_has_its_accesses_and_all_synchronisation(bank: Recorded) -
     assert Kind.DATA_RACE in kinds
 
 
+def test_a_window_of_one_variable_is_that_part_of_all_of_it(bank: Recorded, tmp_path: Path) -> None:
+    where = variable(bank, "balance")
+    events = events_of(tmp_path / "all", bank, TraceRequest(where=where))
+    lives = np.isin(events["op"], [OpKind.START, OpKind.BEGIN, OpKind.END, OpKind.JOIN])
+    steps = events["step"][np.isin(events["op"], [OpKind.LOAD, OpKind.STORE])].tolist()
+    for stop in (step + more for step in steps[3:8] for more in (0, 1)):
+        request = TraceRequest(where=where, start=steps[1], stop=stop)
+        window = events_of(tmp_path / str(len(list(tmp_path.iterdir()))), bank, request)
+        inside = (events["step"] >= steps[1]) & (events["step"] < stop)
+        for column in ("step", "op", "thread"):
+            assert window[column].tolist() == events[column][lives | inside].tolist()
+
+
 def variable(recorded: Recorded, name: str) -> Where:
     from eitherway.symbols.variables import variables_of
 
