@@ -21,8 +21,8 @@ def children(process: int) -> list[int]:
     found: list[int] = []
     try:
         for thread in os.listdir(f"/proc/{process}/task"):
-            text = Path(f"/proc/{process}/task/{thread}/children").read_bytes()
-            found += map(int, text.split())
+            with open(f"/proc/{process}/task/{thread}/children", "rb", buffering=0) as file:
+                found += map(int, file.read().split())
     except (FileNotFoundError, ProcessLookupError):
         pass  # it ends just now
     return found

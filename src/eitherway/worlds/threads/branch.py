@@ -253,6 +253,8 @@ def _writers(written: Captured, shown: Shown, name: str) -> str:
 
 def _kinds(rows: Table) -> set[int]:
     """What was found; a race with an earlier `free` is a use of what is gone, or a second free."""
+    if not len(rows):
+        return set()
     late = rows[(rows["kind"] == FoundKind.RACE) & (rows["past_op"] == OpKind.FREE)]
     frees = late["op"] == OpKind.FREE
     more = {FoundKind.DOUBLE_FREE: frees.any(), FoundKind.USE_AFTER_FREE: (~frees).any()}

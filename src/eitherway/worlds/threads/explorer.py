@@ -139,15 +139,26 @@ class Explorer(Closing):
         return self._over(self._server.copy(replay, guidance, seed, plan), leaves=True)
 
     def _finished(self, ran: Ran, *, leaves: bool) -> Ran:
-        ran = self._over(ran, leaves=leaves)
-        self._clean()
+        self._heard(ran)
+        if not self._box.dirty():
+            return self._served(ran)
+        ran = self._with_files(ran) if leaves else ran
+        self._renew()
         return ran
 
     def _over(self, ran: Ran, *, leaves: bool) -> Ran:
+        self._heard(ran)
+        return self._served(self._with_files(ran) if leaves and self._box.dirty() else ran)
+
+    def _heard(self, ran: Ran) -> None:
         if ran.course.interrupt:
             signal.raise_signal(ran.course.interrupt)
-        if leaves and self._box.dirty():
-            ran = dataclasses.replace(ran, files=self._box.contents())
+
+    def _with_files(self, ran: Ran) -> Ran:
+        return dataclasses.replace(ran, files=self._box.contents())
+
+    def _served(self, ran: Ran) -> Ran:
+        """With somebody to serve the next one."""
         if self._server.is_gone:
             self._renew()
         return ran

@@ -114,6 +114,8 @@ class Memories:
         refuse_limits()
         self.family = stack.enter_context(family.empty())
         self.guide = stack.enter_context(guide.empty())
+        self._given: tuple[tuple[Member, ...], int] | None = None  # to do again, and where it lies
+        self._filled = stack.enter_context(ExitStack())
 
     @contextmanager
     def options(
@@ -126,8 +128,15 @@ class Memories:
         if replay is None:
             yield own
             return
-        with family.filled(replay.members) as given:
-            yield {**own, "given": given}
+        yield {**own, "given": self._given_to(replay.members)}
+
+    def _given_to(self, members: tuple[Member, ...]) -> int:
+        """Nobody writes to it: the next run most often does the same one again."""
+        if self._given is None or self._given[0] is not members:
+            self._filled.close()
+            self._given = None
+            self._given = members, self._filled.enter_context(family.filled(members))
+        return self._given[1]
 
     def kept(self) -> "Kept":
         """As they are now, of a run that stands still."""
