@@ -16,7 +16,7 @@ from eitherway.detect import CERTAIN, INHERENT_EDGES, SEEN_LOST, detect_all, loa
 from eitherway.detect.load_store import racing_with
 from eitherway.detect.lost_wakeup import are_open
 from eitherway.find.candidates import Candidate
-from eitherway.findings.from_races import findings_of, side_of
+from eitherway.findings.from_races import findings_of, side_of, told_of
 from eitherway.model.described import Described
 from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.order import Order
@@ -29,7 +29,7 @@ from eitherway.worlds.threads.described import Descriptions
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.family import FoundKind
-from eitherway.worlds.threads.named import trace_of
+from eitherway.worlds.threads.named import object_of, trace_of
 from eitherway.worlds.threads.places import NOWHERE, Places, places_of
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.strays import strays
@@ -82,7 +82,7 @@ class Traced:
             self.trace,
             races,
             source=Source("eitherway"),
-            describe=Descriptions(self.events),
+            describe=self._descriptions,
             known=self.known if history else _ALL,
         )
 
@@ -96,7 +96,12 @@ class Traced:
 
     def side(self, operation: int) -> FoundOperation:
         """One operation of it."""
-        return side_of(self.trace, operation, Descriptions(self.events))
+        return side_of(self.trace, operation, self._descriptions)
+
+    def about(self, operation: int) -> Described:
+        """What it touched, as its side tells it, but without the names of all places of the run."""
+        op = OpKind(int(self.events.events["op"][operation]))
+        return told_of(op, object_of(self.events, operation), self._descriptions(operation))
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,7 @@ class _Arm(NamedTuple):
         """Of those that were stored here."""
         stored = self.left.stored
         for event in sorted({stored[s] for s in spots if s in stored}):
-            yield _name(self.traced, event)
+            yield _words(self.traced.about(event))
 
     def bytes(self, spots: Iterable[Spot]) -> set[int]:
         """Addresses of all that those who stored there stored."""
@@ -278,15 +278,8 @@ def _word(spot: Spot) -> Spot:
 def _named_at(traced: Traced, address: int) -> str:
     rows = traced.events.events
     for number in (rows["address"] == address).nonzero()[0].tolist():
-        return _name(traced, number)
+        return _words(traced.about(number))
     return "memory"
-
-
-def _name(traced: Traced, event: int) -> str:
-    side = traced.side(event)
-    if side.variable:
-        return f"'{side.variable}'"
-    return f"{side.part} of {side.object}" if side.part and side.object else side.object or "memory"
 
 
 def _few(names: Iterable[str]) -> tuple[str, ...]:

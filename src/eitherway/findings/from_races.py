@@ -11,7 +11,7 @@ from eitherway.detect.locks import Held, Locks
 from eitherway.findings.history import Histories
 from eitherway.findings.sentences import Side, explained
 from eitherway.findings.values import value_words
-from eitherway.model.described import Describe, nothing
+from eitherway.model.described import Describe, Described, nothing
 from eitherway.model.finding import Finding, FoundOperation, Frame, HeldLock, Source
 from eitherway.model.history import History
 from eitherway.model.identity import identified
@@ -81,6 +81,17 @@ def side_of(trace: Trace, operation: int, describe: Describe = nothing) -> Found
     return _Names(trace, describe).side(operation).found
 
 
+def told_of(op: OpKind, names: tuple[str, str], known: Described) -> Described:
+    """What an operation is about: what is known of it, and else the kind and name in the trace."""
+    kind, name = names
+    return replace(
+        known,
+        object=known.object or kind,
+        variable=known.variable or name,
+        part=known.part if op in _SIZED else "",
+    )
+
+
 def history_of(trace: Trace, operations: Sequence[int], describe: Describe = nothing) -> History:
     """What the actors of these did around them."""
     names = _Names(trace, describe)
@@ -100,19 +111,21 @@ class _Names:
 
     def side(self, index: int) -> Side:
         operation = self.trace.operation(index)
-        known = self.describe(index)
+        touched = operation.range
+        names = (touched.object_kind, touched.object_name) if touched else ("", "")
+        known = told_of(operation.kind, names, self.describe(index))
         return Side(
             found=FoundOperation(
                 actor=self.actor(operation.actor),
                 op=op_words(operation, self.trace.world),
-                object=known.object or (operation.range.object_kind if operation.range else ""),
-                variable=known.variable or (operation.range.object_name if operation.range else ""),
+                object=known.object,
+                variable=known.variable,
                 stack=self.frames(int(self.trace.operations["stack"][index])),
                 locks=tuple(map(self.lock, self.locks.held(index))),
                 created=self.created(operation.actor),
-                allocated=self.allocated(operation.range.object) if operation.range else (),
+                allocated=self.allocated(touched.object) if touched else (),
                 value=_value(operation),
-                part=known.part if operation.kind in _SIZED else "",
+                part=known.part,
                 created_by=self.creator(operation.actor),
                 allocated_by=known.allocator,
             ),

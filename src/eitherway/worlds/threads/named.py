@@ -8,6 +8,7 @@ do not depend on where the run's memory was.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from eitherway.model.distinct import distinct
 from eitherway.model.finding import Frame
 from eitherway.model.trace import OPERATION, Table, Trace, TraceBuilder
 from eitherway.model.words import HANDLER_CALLED, OpKind, World
-from eitherway.symbols.lines import Frames, frames_at
+from eitherway.symbols.lines import Frames, frames_in
 from eitherway.symbols.variables import Variable, Variables, variables_of
 from eitherway.worlds.threads.blocks import Blocks
 from eitherway.worlds.threads.edges import edges_of
@@ -75,11 +76,15 @@ def frames_of(modules: Sequence[Module], pcs: Table) -> dict[int, Frames]:
     """Frames at return addresses: the call is the instruction before."""
     addresses = distinct(pcs).tolist()
     named: dict[int, Frames] = dict.fromkeys(addresses, ())
-    for module in modules:
-        inside = [address for address in addresses if module.lo <= address < module.hi]
-        offsets = [address - module.base - 1 for address in inside]
-        found = map(_of_the_program, frames_at(module.path, offsets))
-        named.update(zip(inside, found, strict=True))
+    inside = [
+        [address for address in addresses if module.lo <= address < module.hi] for module in modules
+    ]
+    asked = [
+        (module.path, [address - module.base - 1 for address in these])
+        for module, these in zip(modules, inside, strict=True)
+    ]
+    for these, frames in zip(inside, frames_in(asked), strict=True):
+        named.update(zip(these, map(_of_the_program, frames), strict=True))
     return named
 
 
@@ -97,9 +102,7 @@ def _of_the_program(frames: Frames) -> Frames:
 def _ranges(builder: TraceBuilder, run: Events, stacks: Table) -> Table:
     events = run.events
     lives = is_life(events)
-    kind = np.select(
-        [np.isin(events["op"], _SYNC), np.isin(events["op"], _WAITS), lives], [1, 2, 3]
-    )
+    kind = _sorts(events)
     memory = Memory(run.names.modules, run.names.regions)
     blocks = Blocks(run.names.memory)
     spaces = np.zeros(len(events), dtype=np.int64)
@@ -113,6 +116,43 @@ def _ranges(builder: TraceBuilder, run: Events, stacks: Table) -> Table:
         numbers[index] = namer.range(*keys[index])
     result: Table = numbers[inverse]
     return result
+
+
+def _sorts(events: Table) -> Table:
+    """Which have a lock, a condition or a thread for an object, and not memory."""
+    sorts: Table = np.select(
+        [np.isin(events["op"], _SYNC), np.isin(events["op"], _WAITS), is_life(events)], [1, 2, 3]
+    )
+    return sorts
+
+
+def object_of(run: Events, operation: int) -> tuple[str, str]:
+    """Kind and name of what one operation is about, as the trace has them: that takes longer."""
+    row = run.events[operation : operation + 1]
+    (kind,) = _sorts(row).tolist()
+    memory = Memory(run.names.modules, run.names.regions)
+    blocks = Blocks(run.names.memory)
+    space = 0 if kind == _THREAD else _space_of(run, operation, kind, memory, blocks)
+    stacks = np.zeros(len(run.names.sites), dtype=np.uint32)  # nobody asks
+    namer = _Namer(
+        TraceBuilder(World.THREADS), run.names.modules, memory.spaces, _Named(blocks, stacks)
+    )
+    touched = namer.touched(kind, space, int(row["address"][0]))
+    return touched.kind, touched.name
+
+
+def _space_of(run: Events, operation: int, kind: int, memory: Memory, blocks: Blocks) -> int:
+    """Pages are numbered as they are touched, and a lock that lies in one is called by that."""
+    number = np.array([operation])
+    space = int(_spaces(memory, blocks, run.events["address"][number], number)[0])
+    if not kind or space >= len(memory.spaces) or memory.spaces[space].kind != "memory":
+        return space
+    before = Memory(run.names.modules, run.names.regions)
+    memory.spaces[:] = before.spaces  # the page that was found is the first no more
+    numbers = np.flatnonzero(~is_life(run.events))
+    spaces = _spaces(before, blocks, run.events["address"][numbers], numbers)
+    memory.spaces[:] = before.spaces
+    return int(spaces[np.searchsorted(numbers, operation)])
 
 
 def _distinct(columns: Sequence[Table]) -> tuple[Table, Table]:
@@ -162,30 +202,32 @@ class _Namer:
         self.objects: dict[tuple[str, int, int], int] = {}
 
     def range(self, kind: int, space: int, address: int, size: int) -> int:
-        if kind == 3:
-            return self.builder.range(self._object("thread", 0, address, f"T{address}"))
+        touched = self.touched(kind, space, address)
+        owner, low = self._object(touched), touched.low
+        if low is None:
+            return self.builder.range(owner)
+        return self.builder.range(owner, low, low + size)
+
+    def touched(self, kind: int, space: int, address: int) -> "_Touched":
+        if kind == _THREAD:
+            return _Touched("thread", 0, address, f"T{address}")
         if kind and space >= len(self.spaces):  # of these there may be millions
-            words = self._words(space, address)
-            return self.builder.range(self._object(_SORTS[kind], space, address, words))
+            return _Touched(_SORTS[kind], space, address, self._words(space, address))
         variable, start = self.variables.at(address)
         if kind:
             words = _lock_name(variable, address, start) or self._words(space, address)
-            return self.builder.range(self._object(_SORTS[kind], space, address, words))
+            return _Touched(_SORTS[kind], space, address, words)
         if space >= len(self.spaces):
-            return self._in_block(space, address, size)
+            return self._in_block(space, address)
         if variable is None:
-            lo = address - self.spaces[space].lo + _BELOW
-            return self.builder.range(self._object("memory", space, 0, ""), lo, lo + size)
-        owner = self._object("global", space, start, variable.name)
-        return self.builder.range(owner, address - start, address - start + size)
+            return _Touched("memory", space, 0, low=address - self.spaces[space].lo + _BELOW)
+        return _Touched("global", space, start, variable.name, low=address - start)
 
-    def _in_block(self, space: int, address: int, size: int) -> int:
+    def _in_block(self, space: int, address: int) -> "_Touched":
         block = self.named.blocks[space - len(self.spaces)]
         made = block.what is not Came.THREAD_LOCAL  # which comes with its thread
         stack = int(self.named.stacks[block.site]) if made else 0
-        owner = self._object(block.words, space, 0, "", stack=stack)
-        lo = address - block.start
-        return self.builder.range(owner, lo, lo + size)
+        return _Touched(block.words, space, 0, stack=stack, low=address - block.start)
 
     def _words(self, space: int, address: int) -> str:
         if space < len(self.spaces):
@@ -193,12 +235,23 @@ class _Namer:
         block = self.named.blocks[space - len(self.spaces)]
         return f"{block.words}{address - block.start:+#x}"
 
-    def _object(self, kind: str, space: int, start: int, name: str, *, stack: int = 0) -> int:
+    def _object(self, touched: "_Touched") -> int:
         """The object that begins there: two files may each have a static variable of one name."""
-        key = (kind, space, start)
+        key = (touched.kind, touched.space, touched.start)
         if key not in self.objects:
-            self.objects[key] = self.builder.object(kind, name, stack=stack)
+            self.objects[key] = self.builder.object(touched.kind, touched.name, stack=touched.stack)
         return self.objects[key]
+
+
+class _Touched(NamedTuple):
+    """An object, by its kind and by where it begins."""
+
+    kind: str
+    space: int
+    start: int
+    name: str = ""
+    stack: int = 0  # where it was allocated
+    low: int | None = None  # which part of it; None: all of it
 
 
 class ModuleVariables:
@@ -230,6 +283,7 @@ class ModuleVariables:
 _BELOW = 1 << 47
 
 _SORTS = {1: "mutex", 2: "condition"}
+_THREAD = 3
 
 
 def _lock_name(variable: Variable | None, address: int, start: int) -> str:
