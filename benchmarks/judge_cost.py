@@ -2,12 +2,13 @@
 """What judging one race costs: branches, and time against what these have to run.
 
 Each race is judged alone, from a recording, by one worker: its time holds everything from the trace
-of the recorded run to the reason that is told. `over` is its time of the processor divided by what
-the branches of the race would take if each ran only what comes behind its first access: the time of
-an instrumented run of the same server, by its share of steps. `native` is its time of the wall in
-runs of the program as it is built without us.
+of the recorded run to the reason that is told, and that of the tools that name what lies where.
+`over` is its time of the processor divided by what the branches of the race would take if each ran
+only what comes behind its first access: the time of an instrumented run of the same server, by its
+share of steps. `native` is its time of the wall in runs of the program as it is built without us.
 """
 
+import resource
 import statistics
 import subprocess
 import tempfile
@@ -16,6 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import Any
+from unittest import mock
 
 from benchmarks.measure import Watch, arguments, progress, published, started, table
 from benchmarks.running import spent, workplace
@@ -69,6 +72,27 @@ class Counted(Explorer):
         self.branches += 1
         self.share += 1 - cut / replay.schedule.reached
         return super().branch(replay, cut=cut, seed=seed, guidance=guidance, kept_from=kept_from)
+
+
+class Tools:
+    """Those that are started and waited for, with their time of the processor."""
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+        self._run = subprocess.run
+
+    def __call__(self, *words: Any, **how: Any) -> "subprocess.CompletedProcess[Any]":
+        """As `subprocess.run`."""
+        before = _of_children()
+        try:
+            return self._run(*words, **how)
+        finally:
+            self.spent += _of_children() - before
+
+
+def _of_children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +160,10 @@ def racing(explorer: Explorer) -> tuple[Ran, list[Finding]]:
 
 def _cost(explorer: Counted, ran: Ran, finding: Finding, run: float, native: float) -> Cost:
     explorer.branches, explorer.share = 0, 0.0
-    since, spent = perf_counter(), explorer.spent + process_time()
-    with Judge([explorer], fixed=True, isolation="") as judge:
+    since, spent, tools = perf_counter(), explorer.spent + process_time(), Tools()
+    with mock.patch("subprocess.run", tools), Judge([explorer], fixed=True, isolation="") as judge:
         judged = judge.judged(finding, ran, lambda _: Path("kept"))
-    wall, cpu = perf_counter() - since, explorer.spent + process_time() - spent
+    wall, cpu = perf_counter() - since, explorer.spent + process_time() + tools.spent - spent
     return Cost(
         judged.klass,
         ran.schedule.reached,
