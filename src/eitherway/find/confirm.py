@@ -149,7 +149,7 @@ class Tracer:
         """All of them; of a long run those to bytes that race in it, which it says itself.
 
         Where nothing is wrong with what is freed, the trace needs no detection besides, which takes
-        more than half of its time.
+        a quarter of its time.
         """
         if ran.schedule.reached <= _SHORT or not self._fixed:
             return self.trace(ran, TraceRequest())

@@ -39,6 +39,16 @@ class Entry:
         """Where the type stands, in hexadecimal."""
         return self.attributes.get("DW_AT_type", "").split(" ", 1)[0]
 
+    @property
+    def is_one(self) -> bool:
+        """Whether the name of its type alone says that it has no parts: a number or a pointer."""
+        return _ONE.fullmatch(self.attributes.get("DW_AT_type", "")) is not None
+
+
+# No structure has words of the language for a name (`bool` is none in C).
+_WORDS = "char|short|int|long|float|double|signed|unsigned|_Bool|const|volatile"
+_ONE = re.compile(rf'0x[0-9a-f]+ "(?:.*\*|(?:{_WORDS})(?: (?:{_WORDS}))*)"')
+
 
 def part_of(module: str, variable: Variable, offset: int, size: int) -> str:
     """The path from the variable to the part that holds these bytes; empty when it is all of it."""
@@ -54,18 +64,19 @@ def path_in(file: File, kind: str, offset: int, size: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _type_of(file: File, variable: Variable) -> str:
+    """Empty where it is not known, or says of no part: to ask for it takes as long again."""
     name = variable.name.rsplit("::", 1)[-1]
     place = f"DW_OP_addr {variable.start:#x}"
     for entry in entries(dwarfdump(file.path, f"--name={name}")):
         if entry.attributes.get("DW_AT_location") == place:
-            return entry.type or _declared_type(file, entry)
+            return "" if entry.is_one else entry.type or _declared_type(file, entry)
     return ""
 
 
 def _declared_type(file: File, entry: Entry) -> str:
     """Of a variable that a header declares: what defines it refers to that, and has no type."""
     declaration = entry_at(file, entry.attributes.get("DW_AT_specification", "").split(" ", 1)[0])
-    return declaration.type if declaration else ""
+    return declaration.type if declaration and not declaration.is_one else ""
 
 
 def _path(file: File, kind: str, offset: int, size: int) -> Iterator[str]:

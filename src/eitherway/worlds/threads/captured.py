@@ -176,8 +176,6 @@ class Capture:
 
     def captured(self) -> Captured:
         """All of it."""
-        if not self.size:
-            return Captured(start=self._start)
         unordered = hashlib.sha256(self._counts.tobytes()).hexdigest()
         beginning = bytes(self._beginning)
         return Captured(

@@ -500,7 +500,10 @@ def _done(rows: int) -> int:
 
 
 def _captured(descriptor: int, start: int = 0) -> Captured:
+    size = os.fstat(descriptor).st_size
+    if not size:
+        return Captured(start=start)
     capture = Capture(start)
-    for part in parts(descriptor, 0, os.fstat(descriptor).st_size):
+    for part in parts(descriptor, 0, size):
         capture.add(part)
     return capture.captured()
