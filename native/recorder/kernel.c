@@ -9,9 +9,10 @@
 
 #include "recorder.h"
 
-enum { LINE = 64, AHEAD = 1024 };
+enum { WORD = sizeof(uint64_t), LINE = 64, AHEAD = 1024 };
 enum { PART = 1 << 18, SIZE = sizeof(struct seen_ring), PARTS = SIZE / PART + 1 };
 enum { TOLD_EVERY = 1 << 15 }; // bytes: how far we have read, to those who write
+enum { ROUND = 1 << 20 };      // of the ring that is used, where the reader keeps up
 
 static int loader;
 static int ring;
@@ -90,7 +91,7 @@ void kernel_done(void) {
 // Where it lies: it may go on in the part behind.
 static const char *place(uint64_t at) {
     size_t offset = offsetof(struct seen_ring, records) + at % SEEN_RING;
-    size_t last = offset + sizeof(struct seen_head) + sizeof(struct seen) - 1;
+    size_t last = offset + WORD + sizeof(struct seen) - 1;
     if (!is_mapped[offset / PART])
         map_part(offset / PART);
     if (!is_mapped[last / PART])
@@ -107,6 +108,19 @@ static void ask_for(uint64_t *asked, uint64_t until) {
     }
 }
 
+static _Atomic uint64_t *written(void) {
+    return (_Atomic uint64_t *)(void *)&records->written;
+}
+
+static _Atomic uint64_t *read_so_far(void) {
+    return (_Atomic uint64_t *)(void *)&records->read;
+}
+
+static uint64_t head_at(const char *record) {
+    return atomic_load_explicit((const _Atomic uint64_t *)(const void *)record,
+                                memory_order_acquire);
+}
+
 static void take_one(kernel_taker take, const char *record, size_t size, uint64_t at) {
     static struct seen brief; // there is nothing behind its front
     if (size <= offsetof(struct seen, second)) {
@@ -117,12 +131,15 @@ static void take_one(kernel_taker take, const char *record, size_t size, uint64_
     }
 }
 
-static struct seen_head head_at(const char *record) {
-    uint64_t word =
-        atomic_load_explicit((const _Atomic uint64_t *)(const void *)record, memory_order_acquire);
-    struct seen_head head;
-    memcpy(&head, &word, sizeof head);
-    return head;
+// What is left of a round is left out, if nobody has written meanwhile: what is written over and
+// over stays in the caches, and no more of the ring need be mapped. The room is told before, and
+// told again where somebody has.
+static uint64_t begin_again(uint64_t at) {
+    uint64_t round = at / SEEN_RING * SEEN_RING + SEEN_RING, now = at;
+    if (at % SEEN_RING < ROUND)
+        return at;
+    atomic_store(read_so_far(), round);
+    return atomic_compare_exchange_strong(written(), &now, round) ? round : at;
 }
 
 int kernel_bell(void) {
@@ -131,23 +148,24 @@ int kernel_bell(void) {
 
 int kernel_take(kernel_taker take) {
     *bell.read = *bell.written;
-    _Atomic uint64_t *written = (_Atomic uint64_t *)(void *)&records->written;
-    _Atomic uint64_t *read_so_far = (_Atomic uint64_t *)(void *)&records->read;
-    uint64_t at = records->read, told = at, asked = at;
-    uint64_t end = atomic_load_explicit(written, memory_order_acquire);
+    uint64_t at = records->read, told = at, asked = at, end = at, most = at + SEEN_RING;
     int count = 0;
-    for (; at < end; count++) {
+    for (; at < most; count++) {
+        if (at == end)
+            end = atomic_load_explicit(written(), memory_order_acquire);
+        if (at == end)
+            break; // nobody has written meanwhile
         const char *record = place(at);
-        struct seen_head head = head_at(record);
-        if (head.where != SEEN_WHERE(at) || head.size > sizeof(struct seen))
+        uint64_t head = head_at(record), size = head % (1 << SEEN_SIZE_BITS);
+        if (head != SEEN_HEAD(at, size) || size > sizeof(struct seen))
             break; // it is being written
         ask_for(&asked, at + AHEAD);
-        take_one(take, record + sizeof head, head.size, at + sizeof head);
-        at += (head.size + sizeof head + 7) / 8 * 8;
+        take_one(take, record + WORD, size, at + WORD);
+        at += (WORD + size + WORD - 1) / WORD * WORD;
         if (at - told > TOLD_EVERY)
-            atomic_store_explicit(read_so_far, told = at, memory_order_release);
+            atomic_store_explicit(read_so_far(), told = at, memory_order_release);
     }
-    atomic_store_explicit(read_so_far, at, memory_order_release);
+    atomic_store_explicit(read_so_far(), begin_again(at), memory_order_release);
     return count;
 }
 

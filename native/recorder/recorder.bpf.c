@@ -340,12 +340,13 @@ INLINE u64 ring_written(void) {
 
 // Where a record of this size goes. 0: there is no room.
 INLINE char *taken(struct seen_ring *to, u32 size, u64 *at) {
-    u64 used = *(volatile u64 *)&to->written - *(volatile u64 *)&to->read;
+    u64 written = *(volatile u64 *)&to->written; // before `read`, which may be ahead of it
+    long long used = written - *(volatile u64 *)&to->read;
     if (used > SEEN_RING - MARGIN) {
         count(SEEN_LOST, 1);
         return 0;
     }
-    u64 whole = (sizeof(struct seen_head) + size + WORD - 1) & -WORD;
+    u64 whole = (WORD + size + WORD - 1) & -WORD;
     *at = __sync_fetch_and_add(&to->written, whole);
     if ((*at ^ (*at + whole)) & SEEN_BELL)
         ring_output(&bell, at, sizeof *at, WAKE);
@@ -353,7 +354,7 @@ INLINE char *taken(struct seen_ring *to, u32 size, u64 *at) {
 }
 
 INLINE void commit(char *place, u32 size, u64 at) {
-    *(volatile u64 *)place = (u64)SEEN_WHERE(at) << 32 | size;
+    *(volatile u64 *)place = SEEN_HEAD(at, size);
 }
 
 INLINE void copy_words(char *to, const void *from, u32 size) {

@@ -30,6 +30,11 @@ struct seen_shape {
     unsigned char unless_argument, unless_bit; /* not wanted when this bit is set */
     unsigned char two_descriptors, if_given; /* wanted only when this argument is not 0; or none */
     unsigned char is_short;                  /* all of its record is in front */
+} __attribute__((aligned(16)));
+
+/* In one piece, as what is below: where a row lies is told by its number alone. */
+struct seen_shapes {
+    struct seen_shape of[SEEN_CALLS];
 };
 
 struct seen_inode {
@@ -65,22 +70,26 @@ struct seen_place {
     struct seen seen;
 } __attribute__((aligned(64)));
 
+struct seen_places {
+    struct seen_place at[SEEN_PLACES];
+};
+
 /* Records one behind the other: who writes one adds its size to `written` and then has its place
  * for itself. A head is written last, and says where it is: what lies there of the round before is
- * none. One that begins before the end of the ring may go on behind it. */
+ * none. One that begins before the end of the ring may go on behind it. Who has read all there is
+ * may leave out what is left of the round, so that the begin of the ring, which the caches hold, is
+ * written again: until that is done, more is read than written. */
 struct seen_ring {
     unsigned long long written __attribute__((aligned(SEEN_PAGE)));
-    unsigned long long read __attribute__((aligned(SEEN_PAGE)));
+    unsigned long long read __attribute__((aligned(64)));
     char records[SEEN_RING + SEEN_PAGE] __attribute__((aligned(SEEN_PAGE)));
 };
 
 /* Who waits for records sleeps meanwhile, and is woken when so many bytes were written. */
 enum { SEEN_BELL = SEEN_RING / 32 };
 
-struct seen_head {
-    unsigned int size;  /* of what comes behind it */
-    unsigned int where; /* as SEEN_WHERE has it; never that of the round before */
-};
-#define SEEN_WHERE(at) ((unsigned int)((at) / sizeof(struct seen_head)) + 1)
+/* One word: the bytes of what comes behind it, and where it is; never that of a round before. */
+enum { SEEN_SIZE_BITS = 16 };
+#define SEEN_HEAD(at, size) (((at) / sizeof(unsigned long long) + 1) << SEEN_SIZE_BITS | (size))
 
 #endif

@@ -11,7 +11,8 @@
 #include "recording.h"
 #include "tracer.h"
 
-enum { BUFFER = 1 << 16, LARGE_BUFFER = 1 << 20 };
+// What is written over and over stays in a cache.
+enum { BUFFER = 1 << 16, LARGE_BUFFER = 1 << 17, FACTS = 1 << 20 };
 enum { INPUT_FACTS = 256, INPUT_ENDING = 257 }; // worlds/processes/recorded.py has them too
 
 enum stream { CALLS, OBJECTS, LOOKUPS, TEXTS, EVENTS, DATA, INPUT, STREAMS };
@@ -78,7 +79,7 @@ static void take_facts(const char *recorder, char **command) {
 
 // Bytes that whoever started this wants to have in the recording.
 static void copy_facts(int from) {
-    static char buffer[LARGE_BUFFER];
+    static char buffer[FACTS];
     ssize_t length = 0, part;
     while ((part = read(from, buffer + length, sizeof buffer - (size_t)length)) > 0)
         length += part;
