@@ -19,8 +19,8 @@ typedef unsigned long long u64;
     } name SECTION(".maps")
 
 ARRAY_OF(ring, 1, struct seen_ring);
-ARRAY_OF(places, SEEN_PLACES, struct seen_place);
-ARRAY_OF(shapes, SEEN_CALLS, struct seen_shape);
+ARRAY_OF(places, 1, struct seen_places);
+ARRAY_OF(shapes, 1, struct seen_shapes);
 ARRAY_OF(counts, SEEN_COUNTS, u64);
 struct {
     NUMBER(type, 27);

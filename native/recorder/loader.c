@@ -8,11 +8,13 @@
 // libbpf is looked for when this runs: a machine without it can still trace.
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/bpf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -35,6 +37,8 @@ static struct {
     struct bpf_link *(*attach)(const struct bpf_program *);
     int (*detach)(struct bpf_link *);
     int (*map)(const struct bpf_object *, const char *);
+    struct bpf_program *(*program)(const struct bpf_object *, const char *);
+    int (*descriptor)(const struct bpf_program *);
     int (*update)(int, const void *, const void *, uint64_t);
 } libbpf;
 
@@ -44,6 +48,7 @@ static int socket_of_recorder, others, counts, ring, bell;
 static struct seen_place *places;
 static struct seen_ring *records; // its first pages
 static struct bpf_object *loaded;
+static struct bpf_program *finds_memory; // the others run at tracepoints
 static struct bpf_link *links[LINKS_MAX];
 static size_t link_count;
 static char first_complaint[256];
@@ -81,6 +86,8 @@ static void open_library(void) {
     find(library, "bpf_program__attach", &libbpf.attach);
     find(library, "bpf_link__destroy", &libbpf.detach);
     find(library, "bpf_object__find_map_fd_by_name", &libbpf.map);
+    find(library, "bpf_object__find_program_by_name", &libbpf.program);
+    find(library, "bpf_program__fd", &libbpf.descriptor);
     find(library, "bpf_map_update_elem", &libbpf.update);
 }
 
@@ -147,22 +154,19 @@ static struct seen_shape shape_for_kernel(uint32_t number, const struct call_sha
     return to;
 }
 
-static void tell_shape(int map, uint32_t number, const struct seen_shape *shape) {
-    if (libbpf.update(map, &number, shape, 0) < 0)
-        cannot("telling which calls", -errno);
-}
-
 static void tell_shapes(int map) {
-    static const struct seen_shape to_count = {.wanted = SEEN_TO_COUNT};
+    static const uint32_t only;
+    static struct seen_shapes shapes;
     for (size_t i = 0; i < sizeof not_modelled / sizeof *not_modelled; i++)
-        tell_shape(map, not_modelled[i], &to_count);
+        if (not_modelled[i] < SEEN_CALLS)
+            shapes.of[not_modelled[i]].wanted = SEEN_TO_COUNT;
     for (uint32_t number = 0; number < SEEN_CALLS; number++) {
         const struct call_shape *shape = call_shape_of(number);
-        if (!shape)
-            continue;
-        struct seen_shape row = shape_for_kernel(number, shape);
-        tell_shape(map, number, &row);
+        if (shape)
+            shapes.of[number] = shape_for_kernel(number, shape);
     }
+    if (libbpf.update(map, &only, &shapes, 0) < 0)
+        cannot("telling which calls", -errno);
 }
 
 // ---- questions
@@ -190,6 +194,24 @@ static void *mapped(int map, size_t size) {
     return memory;
 }
 
+// Where the kernel has the memory of the machine, for those of its programs that read there: tried
+// with two words of ours, until one place is right. Where none is, they ask the kernel.
+static void find_memory(void) {
+    enum { GIGABYTES = 4096 }; // of memory
+    static uint64_t known[2] __attribute__((aligned(16)));
+    uint64_t words[4] = {(uintptr_t)known};
+    union bpf_attr about = {.test = {.prog_fd = (uint32_t)libbpf.descriptor(finds_memory),
+                                     .ctx_size_in = sizeof words,
+                                     .ctx_in = (uintptr_t)words}};
+    if (getrandom(known, sizeof known, 0) != sizeof known)
+        return;
+    words[1] = known[0];
+    words[2] = known[1];
+    for (; words[3] < GIGABYTES && !about.test.retval; words[3]++)
+        if (syscall(SYS_bpf, BPF_PROG_TEST_RUN, &about, sizeof about) < 0)
+            return;
+}
+
 static void load(char **programs) {
     open_library();
     libbpf.set_print(keep_complaint);
@@ -201,12 +223,17 @@ static void load(char **programs) {
     places = mapped(libbpf.map(object, "places"), SEEN_PLACES * sizeof *places);
     records = mapped(ring, offsetof(struct seen_ring, records));
     tell_shapes(libbpf.map(object, "shapes"));
+    finds_memory = libbpf.program(object, "finds_memory");
+    if (finds_memory)
+        find_memory();
     loaded = object;
 }
 
 // While they run, every call of every process on this machine takes a little longer.
 static bool run_programs(void) {
     for (struct bpf_program *at = libbpf.next(loaded, NULL); at; at = libbpf.next(loaded, at)) {
+        if (at == finds_memory)
+            continue;
         struct bpf_link *link = link_count < LINKS_MAX ? libbpf.attach(at) : NULL;
         if (!link)
             return false;

@@ -75,6 +75,7 @@ struct fs_struct {
     struct path pwd;
 } KERNEL;
 struct mm_struct {
+    void *pgd;
     unsigned long arg_start, arg_end;
     struct file *exe_file;
 } KERNEL;
@@ -99,7 +100,7 @@ struct task_struct {
     struct signal_struct *signal;
 } KERNEL;
 struct pt_regs {
-    unsigned long r10, r9, r8, ax, dx, si, di;
+    unsigned long r15, r10, r9, r8, ax, dx, si, di;
 } KERNEL;
 struct kernel_siginfo {
     int si_signo;
@@ -129,10 +130,10 @@ struct {
 } bell SECTION(".maps");
 struct {
     MAP_NUMBER(type, ARRAY);
-    MAP_NUMBER(max_entries, SEEN_PLACES);
+    MAP_NUMBER(max_entries, 1);
     MAP_NUMBER(map_flags, MAPPED);
     MAP_TYPE(key, u32);
-    MAP_TYPE(value, struct seen_place);
+    MAP_TYPE(value, struct seen_places);
 } places SECTION(".maps");
 // Who has none of them: the first process, until it runs its program, and who is one too many.
 struct {
@@ -143,9 +144,9 @@ struct {
 } others SECTION(".maps");
 struct {
     MAP_NUMBER(type, ARRAY);
-    MAP_NUMBER(max_entries, SEEN_CALLS);
+    MAP_NUMBER(max_entries, 1);
     MAP_TYPE(key, u32);
-    MAP_TYPE(value, struct seen_shape);
+    MAP_TYPE(value, struct seen_shapes);
 } shapes SECTION(".maps");
 struct {
     MAP_NUMBER(type, ARRAY);
@@ -238,6 +239,107 @@ INLINE void count(u32 what, u64 change) {
         __sync_fetch_and_add(value, change);
 }
 
+// ---- memory of a process
+//
+// A question to the kernel takes longer than all else that is done for a path. So the tables that
+// lead from an address to memory are gone through here, as the processor does it: four levels, or
+// three or two where pages are large. What is not there, or goes on in another page, the kernel is
+// asked for.
+
+#ifdef CASTS
+enum { THERE = 1, OF_PROCESS = 4, LARGE = 1 << 7 }; // of an entry
+#define FRAME 0x000ffffffffff000ull
+enum { LEVEL = 9, LOWEST = 12, SECOND = LOWEST + LEVEL, THIRD = SECOND + LEVEL };
+enum { HIGHEST = THIRD + LEVEL, ADDRESSES = HIGHEST + LEVEL - 1 };
+#define EACH_BYTE 0x0101010101010101ull
+
+// Where the kernel has the machine's first byte; 0: that is not known, and it is asked always.
+static u64 memory_begins;
+
+struct found {
+    u64 at;          // where the kernel has the byte; 0: nowhere
+    u64 entry, said; // what the last table says, as long as it holds
+};
+
+INLINE u64 word_at(u64 address) {
+    return KNOWN_AS(struct pt_regs, (void *)address)->r15;
+}
+
+// Whether this entry is the last.
+INLINE bool goes_on(struct found *found, u64 *table, u64 address, u32 shift) {
+    u64 entry = *table + (address >> shift & ((1 << LEVEL) - 1)) * sizeof(u64);
+    u64 said = word_at(entry), inside = (1ull << shift) - 1;
+    if (!(said & THERE) || !(said & OF_PROCESS))
+        return 0;
+    *table = memory_begins + (said & FRAME);
+    if (shift != LOWEST && (shift == HIGHEST || !(said & LARGE)))
+        return 1;
+    found->entry = entry;
+    found->said = said;
+    found->at = memory_begins + (said & FRAME & ~inside) + (address & inside);
+    return 0;
+}
+
+INLINE void find(struct found *found, struct task_struct *task, u64 address) {
+    found->at = 0;
+    if (!memory_begins || !task->mm || address >> ADDRESSES)
+        return;
+    u64 table = word_at((u64)&task->mm->pgd);
+    if (goes_on(found, &table, address, HIGHEST) && goes_on(found, &table, address, THIRD) &&
+        goes_on(found, &table, address, SECOND))
+        goes_on(found, &table, address, LOWEST);
+}
+
+// Bytes from there to the end of the page.
+INLINE u32 room_at(u64 address) {
+    return SEEN_PAGE - (address & (SEEN_PAGE - 1));
+}
+
+INLINE bool holds(const struct found *found) {
+    return word_at(found->entry) == found->said;
+}
+
+// An empty one the kernel is asked for, too: what it has nowhere of its own reads as zeros.
+INLINE long own_text(struct task_struct *task, char *to, u64 address) {
+    struct found found;
+    u32 room = room_at(address);
+    find(&found, task, address);
+    if (!found.at)
+        return 0;
+#pragma clang loop unroll(disable)
+    for (u32 i = 0; i < SEEN_PATH / sizeof(u64) && (i + 1) * sizeof(u64) <= room; i++) {
+        u64 word = word_at(found.at + i * sizeof(u64));
+        u64 ends = (word - EACH_BYTE) & ~word & EACH_BYTE << 7; // the lowest tells the first
+        ((u64 *)to)[i] = word;
+        if (ends) {
+            u64 length = (((ends & -ends) - 1) & EACH_BYTE) * EACH_BYTE >> 56;
+            return (i || length > 1) && holds(&found) ? i * sizeof(u64) + length : 0;
+        }
+    }
+    return 0;
+}
+#else
+#define own_text(task, to, address) 0
+#endif
+
+// With its end.
+INLINE u32 text_at(struct task_struct *task, char *to, u64 address) {
+    long length = address ? own_text(task, to, address) : 0;
+    if (address && !length)
+        length = read_user_text(to, SEEN_PATH, (const void *)address);
+    return length > 0 ? length : 0;
+}
+
+// Of a call that is looked at, or counted. The kernel believes a mask where it follows no compare.
+INLINE struct seen_shape *shape_of(u64 number) {
+    u32 only = 0;
+    struct seen_shapes *all = map_lookup(&shapes, &only);
+    if (!all || number >= SEEN_CALLS)
+        return 0;
+    __asm__("%0 &= %1" : "+r"(number) : "i"(SEEN_CALLS - 1));
+    return &all->of[number];
+}
+
 // ---- places
 
 // As a number, which a pointer that the kernel knows is not. They lie as far from where a stack
@@ -255,8 +357,10 @@ INLINE u64 registers_of(struct task_struct *task) {
 
 // One of two that it may have.
 INLINE struct seen_place *place_at(u64 registers, u32 which) {
-    u32 at = registers * 0x9e3779b97f4a7c15ull >> (which ? 32 : 48) & (SEEN_PLACES - 1);
-    return map_lookup(&places, &at);
+    u64 at = registers * 0x9e3779b97f4a7c15ull >> (which ? 32 : 48) & (SEEN_PLACES - 1);
+    u32 only = 0;
+    struct seen_places *all = map_lookup(&places, &only);
+    return all ? &all->at[at] : 0;
 }
 
 // Of whoever runs.
@@ -396,21 +500,15 @@ INLINE u64 argument(const struct seen *seen, u32 which) {
 }
 
 // A page that is not there cannot be brought here: then it is tried again when the call is over.
-INLINE void take_paths(struct seen *seen, const struct seen_shape *shape) {
+INLINE void take_paths(struct task_struct *task, struct seen *seen,
+                       const struct seen_shape *shape) {
     u32 used = seen->length[0];
-    long length;
-    if (shape->path[0] != SEEN_NO_ARGUMENT && !seen->length[0]) {
-        const void *from = (const void *)argument(seen, shape->path[0]);
-        length = from ? read_user_text(seen->text, SEEN_PATH, from) : 0;
-        used = seen->length[0] = length > 0 ? length : 0;
-    }
+    if (shape->path[0] != SEEN_NO_ARGUMENT && !seen->length[0])
+        used = seen->length[0] = text_at(task, seen->text, argument(seen, shape->path[0]));
     if (used > SEEN_PATH) // it is not
         return;
-    if (shape->path[1] != SEEN_NO_ARGUMENT && !seen->length[1]) {
-        const void *from = (const void *)argument(seen, shape->path[1]);
-        length = from ? read_user_text(seen->text + used, SEEN_PATH, from) : 0;
-        seen->length[1] = length > 0 ? length : 0;
-    }
+    if (shape->path[1] != SEEN_NO_ARGUMENT && !seen->length[1])
+        seen->length[1] = text_at(task, seen->text + used, argument(seen, shape->path[1]));
 }
 
 // Where one that is not from the root begins.
@@ -475,7 +573,7 @@ INLINE void take_more(struct task_struct *task, struct seen *seen, const struct 
     if (shape->second != SEEN_NO_ARGUMENT)
         inode_of_descriptor(task, argument(seen, shape->second), &seen->second);
     if (shape->path[0] != SEEN_NO_ARGUMENT) {
-        take_paths(seen, shape);
+        take_paths(task, seen, shape);
         if (!seen->length[0] || seen->text[0] != '/')
             take_start(task, seen, shape->directory[0], &seen->directory[0]);
     }
@@ -486,7 +584,7 @@ INLINE void take_more(struct task_struct *task, struct seen *seen, const struct 
 // A call that is not wanted leaves no trace in a place: the one before it was over.
 SECTION("raw_tp/sys_enter") int begins(u64 *context) {
     u32 number = context[1];
-    struct seen_shape *shape = map_lookup(&shapes, &number);
+    struct seen_shape *shape = shape_of(number);
     if (!shape || shape->wanted == SEEN_NOT_WANTED)
         return 0;
     struct seen_place *place = place_of(context[0]);
@@ -551,7 +649,7 @@ INLINE void take_status(struct seen *seen) {
 INLINE void take_given(struct task_struct *task, struct seen *seen, const struct seen_shape *shape,
                        u32 number) {
     long long result = seen->result;
-    take_paths(seen, shape);
+    take_paths(task, seen, shape);
     if (shape->gives_descriptor && result >= 0) {
         struct file *file = file_of(task, result);
         u32 mode = 0;
@@ -578,7 +676,7 @@ SECTION("raw_tp/sys_exit") int ends(u64 *context) {
         return 0;
     struct seen *seen = &place->seen;
     u32 number = seen->number;
-    struct seen_shape *shape = map_lookup(&shapes, &number);
+    struct seen_shape *shape = shape_of(number);
     if (!shape)
         return 0;
     seen->result = context[1];
@@ -663,7 +761,7 @@ SECTION("tp_btf/sched_process_exit") int ended(u64 *context) {
         return 0;
     struct seen *seen = &place->seen;
     u32 number = seen->number;
-    struct seen_shape *shape = map_lookup(&shapes, &number);
+    struct seen_shape *shape = shape_of(number);
     bool in_call = seen->kind == SEEN_CALL && shape; // that will not return
     if (in_call && (number == EXIT || number == EXIT_GROUP)) {
         seen->kind = SEEN_LEFT;
@@ -701,5 +799,23 @@ SECTION("tp_btf/signal_deliver") int signalled(u64 *context) {
     seen->kind = 0;
     return 0;
 }
+
+#ifdef CASTS
+// Not run at a tracepoint, but by the loader for itself: it says where two words lie that it knows,
+// and asks whether memory begins so many gigabytes before the one in which its own tables are.
+SECTION("raw_tp") int finds_memory(u64 *context) {
+    struct task_struct *task = current();
+    u64 address = context[0], gigabyte = 1ull << THIRD;
+    struct found found;
+    if (!task->mm)
+        return 0;
+    memory_begins = (word_at((u64)&task->mm->pgd) & -gigabyte) - context[3] * gigabyte;
+    find(&found, task, address);
+    if (!found.at || word_at(found.at) != context[1] ||
+        word_at(found.at + sizeof(u64)) != context[2])
+        memory_begins = 0;
+    return memory_begins != 0;
+}
+#endif
 
 char licence[] SECTION("license") = "Dual BSD/GPL";
