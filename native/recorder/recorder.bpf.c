@@ -299,7 +299,7 @@ INLINE bool holds(const struct found *found) {
     return word_at(found->entry) == found->said;
 }
 
-// An empty one the kernel is asked for, too: what it has nowhere of its own reads as zeros.
+// 0: not so. An empty one the kernel is asked for, too: see own_words.
 INLINE long own_text(struct task_struct *task, char *to, u64 address) {
     struct found found;
     u32 room = room_at(address);
@@ -318,8 +318,21 @@ INLINE long own_text(struct task_struct *task, char *to, u64 address) {
     }
     return 0;
 }
+
+// What lies in memory that the kernel has nowhere of its own reads as zeros.
+INLINE bool own_words(struct task_struct *task, u64 *to, u32 count, u64 address) {
+    struct found found;
+    u64 all = 0;
+    find(&found, task, address);
+    if (!found.at || room_at(address) < count * sizeof(u64))
+        return 0;
+    for (u32 i = 0; i < count; i++)
+        all |= to[i] = word_at(found.at + i * sizeof(u64));
+    return all && holds(&found);
+}
 #else
 #define own_text(task, to, address) 0
+#define own_words(task, to, count, address) 0
 #endif
 
 // With its end.
@@ -539,10 +552,10 @@ INLINE void take_lock(struct seen *seen) {
         long long start, length;
     } lock = {0};
     u64 command = seen->arguments[1];
+    if (command != SETLK && command != SETLKW && command != OFD_SETLK && command != OFD_SETLKW)
+        return; // what else it is given leads nowhere, most often: to find that takes long
     read_user(&lock, sizeof lock, (const void *)seen->arguments[2]);
     seen->pair[0] = (unsigned short)lock.type;
-    if (command != SETLK && command != SETLKW && command != OFD_SETLK && command != OFD_SETLKW)
-        return;
     long long first = lock.start + (lock.whence == SEEKS_FROM_POSITION ? seen->position : 0);
     long long other = first + lock.length, all = ~(1ull << 63);
     bool known = lock.whence != SEEKS_FROM_END;
@@ -631,18 +644,19 @@ INLINE void finish(struct seen *seen, const struct seen_shape *shape) {
 
 // Who goes through a tree looks at each entry once, from its directory: what was found stands in
 // memory, and need not be looked at again.
-INLINE void take_status(struct seen *seen) {
-    struct {
-        u64 device, inode, links;
-        u32 mode;
-    } status;
+INLINE void take_status(struct task_struct *task, struct seen *seen) {
+    enum { DEVICE, INODE, LINKS, MODE, WORDS }; // of a struct stat of x86-64, where it begins
+    u64 status[WORDS], where = seen->arguments[2];
     if (!(seen->arguments[3] & NOFOLLOW) || (int)seen->arguments[0] == HERE || !seen->text[0] ||
-        !seen->length[0] || read_user(&status, sizeof status, (const void *)seen->arguments[2]))
+        !seen->length[0])
         return;
-    u32 minor = (status.device & 0xff) | (status.device >> 12 & 0xfff00);
-    seen->given.number = status.inode;
-    seen->given.device = (status.device >> 8 & 0xfff) << 20 | minor;
-    seen->given.mode = status.mode;
+    if (!own_words(task, status, WORDS, where) &&
+        read_user(status, sizeof status, (const void *)where))
+        return;
+    u32 minor = (status[DEVICE] & 0xff) | (status[DEVICE] >> 12 & 0xfff00);
+    seen->given.number = status[INODE];
+    seen->given.device = (status[DEVICE] >> 8 & 0xfff) << 20 | minor;
+    seen->given.mode = status[MODE];
 }
 
 // What a call gives beside its result.
@@ -667,7 +681,7 @@ INLINE void take_given(struct task_struct *task, struct seen *seen, const struct
         inode_of_descriptor(task, seen->pair[1], &seen->file);
     }
     if (number == NEWFSTATAT && result == 0)
-        take_status(seen);
+        take_status(task, seen);
 }
 
 SECTION("raw_tp/sys_exit") int ends(u64 *context) {

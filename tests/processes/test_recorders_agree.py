@@ -131,6 +131,22 @@ def test_every_call_is_seen_from_the_kernel(box: Sandbox, work: Path, watching: 
     } == set()
 
 
+def test_texts_are_read_wherever_they_lie(box: Sandbox, work: Path, watching: Watching) -> None:
+    """The programs in the kernel go to memory themselves, and ask it where they cannot."""
+    program = compiled(PROGRAMS / "odd_texts.c", work / "odd_texts")
+    stopped, seen = both(box, work, watching, str(program))
+    assert seen.log.ending.status == stopped.log.ending.status == 0
+    asked = [
+        [(found.name, call.result) for call in calls(ran.log) for found in call.found[-1:]]
+        for ran in (stopped, seen)
+    ]
+    # What memfd_secret has, where there is one, no tracer can read.
+    assert asked[0] == [found for found in asked[1] if found[0] != "secret"]
+    names = [name for name, _ in asked[1]]
+    assert names.count("crosses") == 9
+    assert {"end____8", "large", "untouched", "l" * 255} < set(names)
+
+
 def test_lives_go_by_the_numbers_that_threads_have(
     box: Sandbox, work: Path, watching: Watching
 ) -> None:
