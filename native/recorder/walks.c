@@ -2,7 +2,8 @@
 // The same call with the same path from the same directory goes the same way, as long as each entry
 // on it leads to what it led to, and no directory was moved: that is where "..", which is no entry
 // here, would lead elsewhere. What changes without a call is not kept, and most ways are gone once:
-// one is kept when it is gone a second time.
+// one is kept when it is gone a second time. Where hardly any is, as when a tree is packed, most
+// are not even looked for.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,9 +121,29 @@ static uint32_t new_number(uint32_t hash, const struct walk_head *head, const ch
     return numbering_of_hash(&walk_keys, hash, &key, sizeof *head + length, &is_new);
 }
 
+// Looked for, and found, since that was last thought about; and how many are to be let pass.
+static struct {
+    uint32_t looked, found, pass;
+} lately;
+
+static bool is_worth_looking(void) {
+    enum { MANY = 256, FEW = MANY / 8, PASS = 8 * MANY };
+    if (lately.pass) {
+        lately.pass--;
+        return false;
+    }
+    if (++lately.looked == MANY) {
+        lately.pass = lately.found < FEW ? PASS : 0;
+        lately.looked = lately.found = 0;
+    }
+    return true;
+}
+
 uint32_t walk_number(const struct seen *seen) {
     size_t length = (size_t)seen->length[0] + seen->length[1];
     if (!seen->length[0] || is_cut(seen->length[0]) || is_cut(seen->length[1]))
+        return 0;
+    if (!is_worth_looking())
         return 0;
     struct walk_head head = head_of(seen);
     uint32_t hash = hash_of_walk(&head, seen->text, length);
@@ -150,6 +171,7 @@ bool walk_again(struct thread *thread, uint32_t number, const struct seen *seen)
     const struct walked *walked = walks[number];
     if (!walk_holds(walked, seen))
         return false;
+    lately.found++;
     thread->call.value = walked->value;
     thread->lookup_count = walked->count;
     for (size_t i = 0; i < walked->count; i++)
