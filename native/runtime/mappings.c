@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mmap and its kin: what is mapped is new memory, whatever lay there before.
+#include "constants.h"
 #include "libc.h"
 #include "sync.h"
 
@@ -9,6 +10,7 @@
 EW_REAL(mmap);
 EW_REAL(munmap);
 EW_REAL(mremap);
+EW_REAL(mprotect);
 
 static void *mapped(void *address, size_t size, const void *pc) {
     if (UNLIKELY(ew_watched) && address != MAP_FAILED)
@@ -43,5 +45,12 @@ EW_EXPORT void *ew_takes_mremap(void *old, size_t old_size, size_t size, int fla
         mapped((char *)old + old_size, size - old_size, PC);
     else if (result != old)
         mapped(result, size, PC);
+    return result;
+}
+
+EW_EXPORT int ew_takes_mprotect(void *address, size_t size, int access) {
+    int result = REAL(mprotect)(address, size, access);
+    if (result == 0 && access & PROT_WRITE)
+        ew_constants_writable(address, size);
     return result;
 }

@@ -44,8 +44,17 @@ static inline bool ew_byte_passes(struct ew_cell *of_byte, uint32_t mine, bool w
     return true;
 }
 
-// Some bytes of a cell that is split. When all of them are known, and none is of this segment,
-// nothing of them needs to be read: they are not waited for.
+// Some bytes of a cell that is split, and known. The others stay what they are.
+static inline void ew_split_put(struct ew_cell *cell, uint32_t bytes, bool writes) {
+    struct ew_cell *of_bytes = ew_split_of(cell);
+    for (uint32_t byte = 0; byte < 4; byte++)
+        if (bytes >> byte & 1)
+            *(writes ? &of_bytes[byte].write : &of_bytes[byte].read) = ew_byte(byte);
+    ew_split_know(cell);
+}
+
+// When all bytes of a split cell are known, and none is of this segment, nothing of them needs to
+// be read: they are not waited for.
 static inline bool ew_split_passes(struct ew_cell *cell, uint32_t bytes, bool writes) {
     if (!ew_split_is_known(cell))
         return ew_split_each_passes(cell, bytes, writes);
@@ -56,11 +65,7 @@ static inline bool ew_split_passes(struct ew_cell *cell, uint32_t bytes, bool wr
     }
     if (ew_split_is_mine(cell))
         return ew_split_each_passes(cell, bytes, writes);
-    struct ew_cell *of_bytes = ew_split_of(cell);
-    for (uint32_t byte = 0; byte < 4; byte++)
-        if (bytes >> byte & 1)
-            *(writes ? &of_bytes[byte].write : &of_bytes[byte].read) = ew_byte(byte);
-    ew_split_know(cell);
+    ew_split_put(cell, bytes, writes);
     return true;
 }
 
@@ -99,7 +104,8 @@ static inline bool ew_bytes_pass(struct ew_cell *cell, uint32_t bytes, bool writ
             return true;
         if (!ew_past_is_plain(cell))
             return false;
-        ew_split(cell);
+        ew_split_for(cell, bytes, writes);
+        return true;
     }
     return ew_split_passes(cell, bytes, writes);
 }

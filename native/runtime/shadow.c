@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shadow.h"
+#include "constants.h"
 #include "pairs.h"
 #include "passing.h"
 #include "places.h"
@@ -335,19 +336,27 @@ static struct ew_cell *pass(struct ew_cell *cell, uint32_t bytes, size_t whole, 
     return cell + (is_done(cell, bytes, writes) || ew_bytes_pass(cell, bytes, writes));
 }
 
+static bool part_passes(struct ew_cell *cell, uint32_t bytes, bool writes) {
+    return is_done(cell, bytes, writes) || ew_bytes_pass(cell, bytes, writes);
+}
+
 bool ew_shadow_passes(unsigned op, const void *address, size_t size, const void *pc) {
-    uintptr_t from = (uintptr_t)address, at = from & ~3ul, end = from + size;
+    uintptr_t from = (uintptr_t)address, end = from + size;
+    struct ew_cell *cell = ew_cell_at(from & ~3ul), *last = ew_cell_at(end & ~3ul);
+    bool writes = op != EW_OP_LOAD;
+    if (!writes && ew_are_constant(from, size))
+        return true;
     if (ew_place_may_be_shared((uintptr_t)pc))
         return false;
-    while (at < end) {
-        struct ew_cell *cell = ew_cell_at(at);
-        struct ew_cell *next =
-            pass(cell, bytes_in(at, from, end), (end - at) / 4, op != EW_OP_LOAD);
+    if (from & 3 && !part_passes(cell++, bytes_in(from & ~3ul, from, end), writes))
+        return false;
+    while (cell < last) {
+        struct ew_cell *next = pass_whole(cell, last, writes);
         if (next == cell)
             return false;
-        at += (uintptr_t)(next - cell) * 4;
+        cell = next;
     }
-    return true;
+    return cell > last || !(end & 3) || part_passes(last, bytes_in(end & ~3ul, from, end), writes);
 }
 
 static void access_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_access *access) {
@@ -417,4 +426,5 @@ void ew_shadow_start(void) {
         ew_cannot("there is no address space for looking for races; is it limited (ulimit -v)?");
     raw3(SYS_madvise, EW_SHADOW_BASE, EW_SHADOW_SIZE, MADV_DONTDUMP);
     ew_past_start();
+    ew_constants_start();
 }

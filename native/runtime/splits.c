@@ -57,15 +57,33 @@ static void sum_up(struct ew_cell *cell) {
     ew_split_know(cell);
 }
 
+typedef uint32_t four __attribute__((vector_size(16), may_alias));
+
+// Of an entry that is no set.
+static four parts_of_entry(uint32_t entry) {
+    const four bytes = {1, 2, 4, 8}, every = {entry, entry, entry, entry};
+    return ((every & ~EW_BYTES) | bytes) & (four)((every & bytes) == bytes);
+}
+
+static void split(struct ew_cell *cell) {
+    uint32_t number = create();
+    four writes = parts_of_entry(cell->write), reads = parts_of_entry(cell->read);
+    four *bytes = (four *)ew_splits[number].bytes;
+    bytes[0] = __builtin_shuffle(writes, reads, (four){0, 4, 1, 5});
+    bytes[1] = __builtin_shuffle(writes, reads, (four){2, 6, 3, 7});
+    cell->write = EW_SET | EW_SPLIT | number;
+    ew_past_mark(cell);
+}
+
 void ew_split(struct ew_cell *cell) {
     bool known = ew_past_is_plain(cell);
-    uint32_t number = create();
-    for (uint32_t i = 0; i < 4; i++)
-        ew_splits[number].bytes[i] =
-            (struct ew_cell){part_of(cell->write, 1u << i), part_of(cell->read, 1u << i)};
-    cell->write = EW_SET | EW_SPLIT | number;
+    split(cell);
     (known ? ew_split_know : know_nothing)(cell);
-    ew_past_mark(cell);
+}
+
+void ew_split_for(struct ew_cell *cell, uint32_t bytes, bool writes) {
+    split(cell);
+    ew_split_put(cell, bytes, writes);
 }
 
 static uint32_t parts_of(uint32_t value, uint32_t byte) {

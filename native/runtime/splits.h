@@ -43,7 +43,9 @@ static inline void ew_split_know(struct ew_cell *cell) {
     cell->read = ew_current & ~EW_BYTES;
 }
 
-void ew_split(struct ew_cell *cell);        // which has no set and nothing atomic
+void ew_split(struct ew_cell *cell); // which has no set and nothing atomic
+// For an access to some of its bytes by the running thread, which knows all of its past.
+void ew_split_for(struct ew_cell *cell, uint32_t bytes, bool writes);
 void ew_split_sets(struct ew_cell *cell);   // which may have, but not for each byte
 void ew_split_settle(struct ew_cell *cell); // one cell will do, perhaps
 void ew_split_unite(struct ew_cell *cell);  // with sets for its bytes

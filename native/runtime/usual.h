@@ -28,20 +28,18 @@ EW_USUAL void ew_put_bytes(struct ew_cell *cell, uint32_t byte, uint32_t size, b
     ew_split_know(cell);
 }
 
-// A write of the last may make one cell of them again, which is not done here.
+// A write of the last byte may make one cell of them again, when the first was written in the same
+// segment: that is not done here.
 EW_USUAL bool ew_split_bytes_pass(struct ew_cell *cell, uint32_t byte, uint32_t size, bool writes,
                                   uintptr_t pc) {
-    if (ew_split_is_mine(cell)) {
-        if (ew_split_is_done(cell, byte, writes) &&
-            (size == 1 || ew_split_is_done(cell, byte + 1, writes)))
-            return true;
-        if (writes && byte + size == 4)
-            return false;
-    }
+    bool mine = ew_split_is_mine(cell);
+    if (mine && ew_split_is_done(cell, byte, writes) &&
+        (size == 1 || ew_split_is_done(cell, byte + 1, writes)))
+        return true;
     if (!ew_split_is_known(cell) || ew_place_may_be_shared(pc))
         return false;
     ew_put_bytes(cell, byte, size, writes);
-    return true;
+    return !mine || !writes || byte + size < 4 || ew_split_of(cell)->write != ew_byte(0);
 }
 
 EW_USUAL void ew_usual_small(unsigned op, uintptr_t address, uint32_t size, uintptr_t pc) {

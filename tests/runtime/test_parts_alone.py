@@ -19,7 +19,7 @@ STRICT = ["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]
 STRICT += ["-Wno-builtin-declaration-mismatch"]
 
 SHADOW = (
-    *("clocks.c", "hot.S", "objects.c", "past.c", "readers.c", "sets.c", "shadow.c"),
+    *("clocks.c", "constants.c", "hot.S", "objects.c", "past.c", "readers.c", "sets.c", "shadow.c"),
     *("shadow_lives.c", "shadow_usual.c", "splits.c", "touched.c", "tsan_memory.c"),
     *("tsan_ranges.c", "vectors.c"),
 )

@@ -9,6 +9,8 @@ from tests.threads.conftest import Program
 from tests.threads.found import DOUBLE_FREE, INVALID_FREE, RACE, USE_AFTER_FREE, looked_at
 
 from eitherway.model.words import Kind
+from eitherway.worlds.threads.launch import Launch
+from eitherway.worlds.threads.run import run
 
 SOURCE = Path(__file__).parent / "programs" / "found_heap.c"
 SEEDS = range(4)
@@ -23,6 +25,7 @@ RACES = {  # the functions on both sides, and what they race on
     "lock_against_destroy": ({"locks", "destroys_in_turn"}, "inner"),
     "wait_against_destroy": ({"waits_then_passes", "destroys_gate_in_turn"}, "gate"),
     "unlock_against_free": ({"unlocks_in_block", "frees_in_turn"}, BLOCK),
+    "constant_made_writable": ({"writes_what_was_constant", "measures_constant"}, "constant"),
 }
 ERRORS = {  # what is found, and how the program ends
     "use_after_free": (USE_AFTER_FREE, {0}),
@@ -33,7 +36,7 @@ ERRORS = {  # what is found, and how the program ends
 }
 RIGHT = (
     *("read_ordered_then_free", "block_again", "mapping_again", "stack_and_tls_again"),
-    *("under_a_lock", "barrier_destroyed", "freed_before_the_wake"),
+    *("under_a_lock", "barrier_destroyed", "freed_before_the_wake", "constants"),
 )
 
 
@@ -57,6 +60,13 @@ def test_a_race_is_found_and_seen_in_the_trace(program: Program, case: str, seed
     ]
     assert sides
     assert all(names == functions for names, _ in sides)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_was_constant_is_looked_at_when_it_can_be_written(program: Program, seed: int) -> None:
+    command = [str(program("found_heap")), "constant_made_writable"]
+    ran = run(Launch.here(command), seed=seed, detect=True)  # no trace, which would look at all
+    assert set(ran.found.rows["kind"].tolist()) == {RACE}
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -282,6 +282,34 @@ static void *frees_what_is_stored(void *unused) {
     return unused;
 }
 
+// --- constants, which nobody writes until the program asks to
+
+static const char constant[4096 * 2] = "a constant";
+static const char *volatile known_as = constant;
+
+static void *measures_constant(void *unused) {
+    sink = (char)strlen(known_as);
+    return unused;
+}
+
+static void *makes_it_writable_and_passes(void *unused) {
+    char *page = (char *)((size_t)known_as & ~4095ul);
+    mprotect(page, 4096 * 2, PROT_READ | PROT_WRITE);
+    pass(1);
+    return unused;
+}
+
+static void *measures_constant_in_turn(void *unused) {
+    await(1);
+    return measures_constant(unused);
+}
+
+static void *writes_what_was_constant(void *unused) {
+    makes_it_writable_and_passes(unused);
+    memset((char *)known_as, 0, 4);
+    return unused;
+}
+
 static void one(const char *name) {
 #define CASE(case_name, ...)                                                                       \
     if (strcmp(name, #case_name) == 0) {                                                           \
@@ -306,6 +334,8 @@ static void one(const char *name) {
     CASE(unlock_against_free, both(unlocks_in_block, frees_in_turn))
     CASE(under_a_lock, both(counts, counts); free(block))
     CASE(barrier_destroyed, destroy_a_barrier())
+    CASE(constants, both(measures_constant, measures_constant))
+    CASE(constant_made_writable, both(writes_what_was_constant, measures_constant_in_turn))
     CASE(freed_before_the_wake, both(stores_then_wakes, frees_what_is_stored))
 }
 
