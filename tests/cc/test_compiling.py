@@ -27,6 +27,17 @@ def test_at_every_level_of_optimisation(shop: Shop, level: str) -> None:
     assert "jmp    add" not in code  # a tail call would take the caller off the stack
 
 
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2"])
+def test_a_field_of_a_local_variable_that_others_know_is_told(shop: Shop, level: str) -> None:
+    shop.write(
+        "a.c",
+        "struct pair { int first, second; };\nvoid give(struct pair *);\n"
+        "void use(void) { struct pair own = {0, 0}; give(&own); own.second++; give(&own); }\n",
+    )
+    shop.cc(level, "-S", "a.c").ok()
+    assert "__tsan_write4" in (shop.path / "a.s").read_text()
+
+
 @pytest.mark.parametrize("form", ["-o out.o", "-oout.o", "--output=out.o"])
 def test_the_output_is_where_it_is_asked_for(gcc: Shop, form: str) -> None:
     gcc.write("a.c", ADD)

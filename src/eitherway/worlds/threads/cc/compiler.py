@@ -39,11 +39,15 @@ _CALLED = (
     *("memcpy", "memmove", "mempcpy", "memset", "memcmp", "bcopy", "bzero", "bcmp"),
     *("strcpy", "strncpy", "stpcpy", "stpncpy", "strcat", "strncat", "strcmp", "strncmp"),
 )
+# Of a variable on the stack clang leaves out what it does by itself, unless somebody else may have
+# its address; of a part of one it asks whether somebody has the address of that part, which is
+# another question. With no look allowed it takes it that somebody has: then all of it is told.
+_PARTS = ("-mllvm", "-capture-tracking-max-uses-to-explore=0")
 _COMPILE = {
     # gcc warns that libtsan does not know fences, which -Werror would make an error; our runtime
     # is not libtsan.
     Family.GCC: (*CODE, *(f"-fno-builtin-{name}" for name in _CALLED), "-Wno-tsan"),
-    Family.CLANG: CODE,
+    Family.CLANG: (*CODE, *_PARTS),
 }
 # native/assembler/as.c reads them: which is the real one, or clang, which is one itself.
 _ASSEMBLER, _CLANG = "EITHERWAY_AS", "EITHERWAY_CLANG"
