@@ -314,6 +314,21 @@ def test_a_run_that_was_cut_off_is_none_of_the_program(tmp_path: Path) -> None:
         assert "some came to the limit of 2 decisions" in space.words()
 
 
+@pytest.mark.parametrize("seed", range(5, 8))
+def test_of_exit_codes_without_a_good_one_the_rarer_fails_though_it_was_not_always(
+    find: Find, seed: int
+) -> None:
+    """Which one is the rarer changes while schedules are run."""
+    progress = find("endings", "none well", seed=seed, mix=MIX, schedules=20)
+    (often, _), (rarely, count) = progress.endings.count.most_common()
+    finding = only(progress)
+    assert finding.consequence == f"The program ends with {rarely} in {count} of 20 schedules."
+    assert not finding.reason
+    with Recording.open(finding.evidence) as recording:
+        assert load(recording).ran.status == rarely.code
+    assert progress.endings.count[often] > count
+
+
 def test_a_bound_ends_the_search_without_a_word_of_the_others(find: Find) -> None:
     progress = find("endings", "code", mix=depth_first(0), schedules=ALL)
     assert not progress.exhausted

@@ -150,6 +150,7 @@ class Search(Closing):
         except KeyboardInterrupt as interrupt:
             self.progress.interrupted = interrupt
         self._tell_doubtful()
+        self._drop_meant()
         self._tell_unexamined()
         self._count_failures()
         self.progress.space, self.progress.exhausted = self._space.words(), self._space.exhausted
@@ -163,6 +164,7 @@ class Search(Closing):
             self._doing = _RUNNING
             if self._space.exhausted or budget.is_spent(self._clock, self.progress.findings):
                 break
+        self._tell_failures()  # those too that were thought to be meant
         if self._order_next == 1 and not budget.is_content(self.progress.findings):
             self._look_at_order()  # there was no time for it yet
 
@@ -362,6 +364,15 @@ class Search(Closing):
                 ran = self._first.get(ending) or self._again(endings.first[ending])
                 self._tell_failure(ending, ran)
                 self._told.add(ending)
+
+    def _drop_meant(self) -> None:
+        """Which of several exit codes is meant can change with every run; at the end it is sure."""
+        failures = self.progress.endings.failures()
+        meant = [number for number, ending in self._failures.items() if ending not in failures]
+        for number in meant:
+            del self._failures[number]
+            self.progress.findings.pop(number, None)
+            self.progress.tokens.pop(number, None)
 
     def _tell_unexamined(self) -> None:
         """How runs ended that there was no time to do again is told as that."""

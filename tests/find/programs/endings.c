@@ -39,6 +39,8 @@ int main(int count, char **arguments) {
         return 0;
     if (strcmp(how, "always") == 0)
         return 3;
+    if (strcmp(how, "none well") == 0)
+        return atomic_load(&last);
     if (strcmp(how, "early") == 0)
         return atomic_load(&last) == 2 ? 7 : 0;
     if (atomic_load(&last) == 2)
