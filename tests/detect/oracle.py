@@ -398,7 +398,33 @@ def would_notice(graph: Graph, u: int, begin: int) -> bool:
     under_it = any(
         graph.overlap(r, s) and announced(graph, u, s, mutex) for r in looked for s in stored
     )
-    return under_it or (bool(mutex) and would_notice_under_another(graph, u, mutex[0], stored))
+    if under_it or not mutex:
+        return under_it
+    if told_by_another(graph, u, begin, mutex[0].lock, looked):
+        return True
+    return would_notice_under_another(graph, u, mutex[0], stored)
+
+
+def told_by_another(graph: Graph, u: int, begin: int, lock: int, looked: list[int]) -> bool:
+    """Whether the waker read what a third one stored in a section that stored what is looked at."""
+    inside = {
+        i: taken
+        for i in range(begin + 1, u)
+        for taken in held(graph, i)
+        if taken.lock == lock and not taken.shared
+    }
+    stores = [i for i in inside if graph.ops[i].kind in STORES]
+    waker = graph.ops[u].actor
+    for load in inside:
+        kind, before = graph.ops[load].kind, [s for s in stores if s < load]
+        read = [s for s in before if graph.overlap(s, load)]
+        if graph.ops[load].actor != waker or kind not in (OpKind.LOAD, OpKind.UPDATE) or not read:
+            continue
+        section = [s for s in before if inside[s] == inside[read[-1]]]
+        other = graph.ops[read[-1]].actor != waker
+        if other and any(graph.overlap(r, s) for r in looked for s in section):
+            return True
+    return False
 
 
 def would_notice_under_another(graph: Graph, u: int, mutex: Taken, stored: list[int]) -> bool:

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wake-ups that were lost, can be lost, and cannot."""
 
+import itertools
+from collections.abc import Sequence
+
 import pytest
+from tests.detect import agreement
 from tests.detect.story import Story
 
 from eitherway.detect import detect_all, lost_wakeup
@@ -92,6 +96,93 @@ def test_but_not_without_the_mutex_at_the_wake() -> None:
     wake = waker(story, "tgw")
     wait = waiter_goes_on(story, wake)
     assert races(story) == [Race(Kind.LOST_WAKEUP, (begin, wake, wait), "possible")]
+
+
+def stores_elsewhere(story: Story, *, ready: str = "ready", read: str = "last") -> int:
+    """A third one puts in the first entry; the waker reads which is the last, links the next."""
+    story.takes("third", "m")
+    story.writes("third", ready)
+    story.writes("third", "last")
+    story.gives("third", "m")
+    story.takes("waker", "m")
+    story.reads("waker", read)
+    story.writes("waker", "last")
+    story.gives("waker", "m")
+    return story.wakes("waker", "condition")
+
+
+def test_what_the_waker_read_of_a_third_one_makes_that_one_come_first() -> None:
+    story = Story()
+    waiter_begins(story)
+    waiter_goes_on(story, stores_elsewhere(story))
+    assert races(story) == []
+
+
+@pytest.mark.parametrize(("ready", "read"), [("other", "last"), ("ready", "other")])
+def test_but_not_when_one_of_both_is_something_else(ready: str, read: str) -> None:
+    story = Story()
+    begin = waiter_begins(story)
+    wake = stores_elsewhere(story, ready=ready, read=read)
+    wait = waiter_goes_on(story, wake)
+    assert races(story) == [Race(Kind.LOST_WAKEUP, (begin, wake, wait), "possible")]
+
+
+def test_nor_when_the_waiter_had_seen_what_the_third_one_stored() -> None:
+    story = Story()
+    story.takes("third", "m")
+    story.writes("third", "ready")
+    story.writes("third", "last")
+    story.gives("third", "m")
+    begin = waiter_begins(story)
+    story.takes("waker", "m")
+    story.reads("waker", "last")
+    wake = story.wakes("waker", "condition")
+    story.gives("waker", "m")
+    wait = waiter_goes_on(story, wake)
+    assert races(story) == [Race(Kind.LOST_WAKEUP, (begin, wake, wait), "possible")]
+
+
+def section(story: Story, actor: str, lock: str, steps: Sequence[str]) -> int:
+    """Stores to things, or reads what is marked with a '?'; wakes at 'wake'."""
+    wake = -1
+    story.takes(actor, lock)
+    for step in steps:
+        if step == "wake":
+            wake = story.wakes(actor, "condition")
+        elif step.endswith("?"):
+            story.reads(actor, step[:-1])
+        else:
+            story.writes(actor, step)
+    story.gives(actor, lock)
+    return wake
+
+
+_THIRD = (("ready", "last"), ("last", "ready"), ("ready",), ("last",), ("last", "other"))
+_FOURTH = (None, ("last",), ("other",))
+_WAKER = (("last?",), ("other?",), ("last", "last?"), ("ready?",), ())
+
+
+@pytest.mark.parametrize("early", [True, False])
+@pytest.mark.parametrize("lock", ["m", "n"])
+@pytest.mark.parametrize("wakes_within", [True, False])
+def test_whoever_stores_and_reads_what_the_oracle_agrees(
+    early: bool, lock: str, wakes_within: bool
+) -> None:
+    outcomes = set()
+    for third, fourth, waker in itertools.product(_THIRD, _FOURTH, _WAKER):
+        story = Story()
+        if early:
+            section(story, "third", lock, third)
+        waiter_begins(story)
+        if not early:
+            section(story, "third", lock, third)
+        if fourth:
+            section(story, "fourth", "m", fourth)
+        wake = section(story, "waker", "m", (*waker, "last", *(["wake"] * wakes_within)))
+        waiter_goes_on(story, wake if wakes_within else story.wakes("waker", "condition"))
+        agreement.check_lost_wakeup(story.trace())
+        outcomes.add(bool(races(story)))
+    assert outcomes == ({True} if early or lock == "n" else {True, False})
 
 
 def waiter_of_any(story: Story, *, hands_on: bool = True) -> int:

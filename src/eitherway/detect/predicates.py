@@ -3,7 +3,8 @@
 
 It would, if it looked, while holding the mutex of its wait, at something the waker had stored, and
 the mutex keeps the two from passing each other; or under a lock that it gave back only when it had
-the mutex. See `lost_wakeup` for the three cases.
+the mutex; or at something that a third one stored who had to come before the WAKE. See
+`lost_wakeup` for the four cases.
 """
 
 from collections.abc import Iterator
@@ -54,6 +55,8 @@ class Predicates:
         looked = self._looked(mutex.since, begin)
         if any(self._stored(slot, actor, wake, mutex, theirs) for slot in looked):
             return True
+        if self._told_by_another(looked, mutex, begin, wake):
+            return True
         handed = self._handed(mutex) if theirs else ()
         return any(self._stored_under(s, actor, wake, lock) for lock, mine in handed for s in mine)
 
@@ -68,6 +71,41 @@ class Predicates:
         shared = (False,) if lock.shared else (False, True)
         keys = ((actor, slot, lock.lock, how) for how in shared)
         return any(self._under.get(key, wake) < wake for key in keys)
+
+    def _told_by_another(self, looked: set[int], mutex: Held, begin: int, wake: int) -> bool:
+        """Whether the waker read what a third one stored where that one stored what is looked at.
+
+        Each in a section of the mutex, behind the begin of the WAIT.
+        """
+        waker = int(self._trace.operations["actor"][wake])
+        last: dict[int, tuple[int, int]] = {}  # of a slot: its last store, and the section
+        telling = set[int]()
+        for row, since in self._within_sections(mutex.lock, begin, wake):
+            actor, number = int(self._accesses.actor[row]), int(self._accesses.range[row])
+            if actor == waker and self._accesses.kind[row] in _LOADS:
+                stored = (last[slot] for slot in self._slots.looks[number] if slot in last)
+                if max(stored, default=(NOBODY, NOBODY))[1] in telling:
+                    return True
+            if self._accesses.stores[row]:
+                entered = self._slots.enters[number]
+                last.update(dict.fromkeys(entered, (row, since)))
+                if actor != waker and not looked.isdisjoint(entered):
+                    telling.add(since)
+        return False
+
+    def _within_sections(self, lock: int, after: int, before: int) -> Iterator[tuple[int, int]]:
+        """Rows of accesses with this lock in hand, not shared, and where it was taken."""
+        i, j = np.searchsorted(self._accesses.operation, [after + 1, before]).tolist()
+        holdings = self._locks.at(self._accesses.operation[i:j])
+        numbers = np.unique(holdings).tolist()
+        since = {
+            number: held.since
+            for number in numbers
+            for held in self._locks.holdings[number]
+            if held.lock == lock and not held.shared
+        }
+        for row in (np.flatnonzero(np.isin(holdings, list(since))) + i).tolist():
+            yield row, since[int(holdings[row - i])]
 
     def _mutex(self, begin: int) -> Held | None:
         """The lock that the waiter gives back when it begins to wait."""
