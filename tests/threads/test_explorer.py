@@ -11,7 +11,7 @@ from eitherway.errors import Unavailable
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.isolation import Kind
 from eitherway.worlds.threads.build import build
-from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.explorer import ClosedError, Explorer
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.run import run
 
@@ -90,3 +90,20 @@ def test_outside_the_same_program_does_write(launch: Launch, tmp_path: Path) -> 
     """So that the tests above can fail."""
     run(launch)
     assert (tmp_path / "count").read_text(encoding="utf-8").startswith("42\n")
+
+
+def test_closed_while_its_sandbox_is_made_anew_it_starts_nothing(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a search has enough while another thread is at work for it."""
+    reset, started = Sandbox.reset, []
+
+    def closed_meanwhile(box: Sandbox) -> None:
+        explorer.close()
+        reset(box)
+        monkeypatch.setattr(Sandbox, "popen", lambda *_, **__: started.append("a server"))
+
+    monkeypatch.setattr(Sandbox, "reset", closed_meanwhile)
+    with pytest.raises(ClosedError):
+        explorer.run(seed=0)
+    assert not started

@@ -31,6 +31,9 @@ class Crew(Closing):
         self._jobs = jobs
         count = jobs + 1 if jobs > 1 else 1
         boxes = [self._stack.enter_context(confined()) for _ in range(count)]
+        self._pool = ThreadPoolExecutor(jobs)
+        # Behind the explorers, which end what runs; before the boxes that it runs in.
+        self._stack.callback(self._pool.shutdown)
         self.isolation = str(boxes[0].isolation)
         try:
             self._explorers = [
@@ -73,13 +76,12 @@ class Crew(Closing):
                 told.put(None)
                 free.put(explorer)
 
-        pool = ThreadPoolExecutor(self._jobs)
         pending: deque[Callable[[], Iterable[Done]]] = deque()
         try:
             for next_one in works:
                 if isinstance(next_one, Batch):
                     told: SimpleQueue[Done | None] = SimpleQueue()
-                    pending.append(partial(_as_told, told, pool.submit(work, next_one, told)))
+                    pending.append(partial(_as_told, told, self._pool.submit(work, next_one, told)))
                 else:
                     pending.append(next_one)
                 if len(pending) > self._jobs:
@@ -87,7 +89,7 @@ class Crew(Closing):
             while pending:
                 yield from pending.popleft()()
         finally:  # whoever has enough closes us next, and with us what is still at work
-            pool.shutdown(wait=False, cancel_futures=True)
+            self._pool.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
         """End them."""

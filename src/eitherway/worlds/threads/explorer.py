@@ -8,6 +8,7 @@ nothing, so seeds are run in batches, and a batch that wrote is done again seed 
 
 import dataclasses
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
@@ -46,6 +47,10 @@ _STOPPED = {
 }
 
 
+class ClosedError(Exception):
+    """Somebody else has closed the explorer while it was at work: it runs nothing any more."""
+
+
 class Explorer(Closing):
     """A program to be run many ways; the sandbox stays the caller's.
 
@@ -72,6 +77,8 @@ class Explorer(Closing):
         self._luck = _LUCK
         self._drives = 0  # runs with the driver so far
         self._numbered = 1  # threads that such a run had
+        self._is_closed = False
+        self._starting = threading.Lock()  # who closes it may be another thread than who uses it
         self._server = self._start()
 
     def run(
@@ -321,15 +328,20 @@ class Explorer(Closing):
         self._spent += self._server.spent
         self._server.close()
         self._box.reset()
-        self._server = self._start()
+        with self._starting:
+            if self._is_closed:
+                raise ClosedError
+            self._server = self._start()
         self._soiled = False
 
     def _start(self) -> Server:
         return Server(self._launch, threads=self._threads, box=self._box)
 
     def close(self) -> None:
-        """End the server."""
-        self._server.close()
+        """End the server; there will be no other."""
+        with self._starting:
+            self._is_closed = True
+            self._server.close()
 
 
 def _numbered(ran: Ran) -> int:
