@@ -146,6 +146,16 @@ def test_what_is_read_and_written_in_two_sections_of_a_lock(work: Path) -> None:
     assert finding.explanation[-1].startswith("The lock is given back between A and C")
 
 
+@pytest.mark.usefixtures("box")
+def test_a_shared_lock_of_flock_is_given_back_before_it_is_taken_alone(work: Path) -> None:
+    """Both may have read by then."""
+    (work / "f").write_text("0")
+    upgraded = f'open L, ">>l"; flock L, LOCK_SH; {READ} flock L, LOCK_EX; {WRITE} {GIVE}'
+    (finding,) = loud(work, PERL.format(one=upgraded), "perl")
+    assert (finding.kind, finding.klass) == (Kind.ATOMICITY, Class.OUTPUT_DIFFERS)
+    assert calls(finding) == ["read", "write", "write"]
+
+
 @pytest.mark.parametrize(
     "one", [f"{TAKE} {READ} {WRITE} {GIVE}", f"{TAKE} {APPEND} {GIVE} {TAKE} {APPEND} {GIVE}"]
 )

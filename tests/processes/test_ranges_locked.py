@@ -28,6 +28,7 @@ for my $one (sub {{ {one} }}, sub {{ {other} }}) {{
 }}
 wait; wait;
 """
+GAVE_UP = 'open M, "<l"; flock M, LOCK_SH; flock L, LOCK_SH; flock L, LOCK_EX | LOCK_NB;'
 OTHER_CLOSED = 'open M, "<l"; close M;'
 
 
@@ -54,8 +55,12 @@ def is_open(trace: Traced, file: Path) -> bool:
         ("flock L, LOCK_EX; writes", "take(0, 0); reads"),
         ("share(0, 10); writes", "share(5, 10); reads"),
         ("take(0, 10); share(0, 5); writes", "share(0, 5); reads"),
+        (f"{GAVE_UP} close M; writes", "flock L, LOCK_EX; reads"),
     ],
-    ids=["apart", "given back", "another closed", "of another sort", "shared", "shared later"],
+    ids=[
+        *("apart", "given back", "another closed", "of another sort", "shared", "shared later"),
+        "lost for want of more",
+    ],
 )
 def test_locks_that_keep_nobody_out(box: Sandbox, work: Path, one: str, other: str) -> None:
     assert is_open(trace_of(box, work, one, other), work / "f")

@@ -5,6 +5,7 @@ Where any lock of a file begins or ends in the run, the file is cut; a lock is o
 it covers. So locks that overlap have a part in common, and those that do not have none.
 """
 
+import errno
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -94,6 +95,8 @@ class FileLocks:
     def take(self, call: Call, micro: Micro, owner: Owner) -> None:
         """Or try to; who has it already is not told twice."""
         shared = bool(micro.flags & OpFlag.SHARED)
+        if micro.sort == "flock":
+            self._let_others_in(call, micro, owner, shared=shared)
         parts = list(self._covered(micro))
         if not call.worked:
             parts = [each for each in parts if each[1].keeps_out(owner, shared=shared)] or parts
@@ -105,6 +108,12 @@ class FileLocks:
                 for released in part.comes_after(shared=shared):
                     self._operations.edge(released, operation, EdgeKind.CHANCE)
                 part.taken(owner, operation, shared=shared)
+
+    def _let_others_in(self, call: Call, micro: Micro, owner: Owner, *, shared: bool) -> None:
+        """Who asks flock for it in another way gives it back first, also where it is not got."""
+        others = [part for part in self._covered(micro) if not part[1].is_as(owner, shared=shared)]
+        if call.worked or call.result == -errno.EWOULDBLOCK:
+            self._give(call.thread, call, micro._replace(kind=OpKind.RELEASE), owner, others)
 
     def give(self, call: Call, micro: Micro, owner: Owner) -> None:
         """What of it this owner has."""
