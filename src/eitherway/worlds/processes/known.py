@@ -13,6 +13,7 @@ JOBSERVER = "tokens of make's jobserver"
 CCACHE = "the cache of ccache"
 PROGRESS = "the progress that CMake tells"
 _MAKE = re.compile(r"(?:.*/)?(?:g?make|ninja)")
+_DONE = re.compile(rb"^\[\d+/\d+\] ", re.MULTILINE)  # of ninja: how many, and of how many
 _FIFO = re.compile(r"GMfifo\d+$")
 # Of a directory that has this name and is no cache, all else counts.
 CACHE = re.compile(r"/\.?ccache/([0-9a-f]|tmp|lock|stats|ccache\.conf|CACHEDIR\.TAG)(/|$)")
@@ -20,6 +21,16 @@ _CACHE_ITSELF = re.compile(r"/(\.ccache|\.cache/ccache)$")
 _COUNTED = re.compile(r"/CMakeFiles/Progress(/|$)")
 _PIPES = [number for number, call in CALLS.items() if call.name in ("pipe", "pipe2")]
 _TOKENS = [number for number, call in CALLS.items() if call.name in ("read", "write")]
+
+
+def in_any_order(words: tuple[str, ...], written: list[bytes]) -> list[bytes]:
+    """What a command wrote; of make what it starts and what came of it, whichever is first.
+
+    With several jobs it goes on with whichever is over.
+    """
+    if not words or not _MAKE.fullmatch(words[0]):
+        return written
+    return sorted(_DONE.sub(b"", text) for text in written)
 
 
 class Known:

@@ -15,7 +15,7 @@ from eitherway.sandbox.contents import told
 from eitherway.worlds.processes.call_table import CALLS
 from eitherway.worlds.processes.circles import goes_round
 from eitherway.worlds.processes.errors import error_lines, is_log, lines_of
-from eitherway.worlds.processes.known import CACHE
+from eitherway.worlds.processes.known import CACHE, in_any_order
 from eitherway.worlds.processes.log import CallFlag, DataKind, Log
 from eitherway.worlds.processes.moments import Moments
 from eitherway.worlds.processes.run import Ran
@@ -102,14 +102,15 @@ def _crashes(tree: Tree) -> Iterator[str]:
 
 def _by_writer(log: Log, tree: Tree, kept: Kept) -> Written:
     """By stream and command: which of two that write at once comes first is nobody's promise."""
-    written: dict[tuple[DataKind, int], bytearray] = defaultdict(bytearray)
+    written: dict[tuple[DataKind, int], list[bytes]] = defaultdict(list)
     for datum in log.data:
         if datum.kind in _STREAMS:
             thread = int(log.calls["thread"][datum.call])
-            written[datum.kind, tree.lives[thread].process] += datum.data
+            written[datum.kind, tree.lives[thread].process].append(datum.data)
     found: Written = defaultdict(list)
-    for (kind, process), text in written.items():
-        found[kind, _title(tree, process)].append(kept(bytes(text)))
+    for (kind, process), texts in written.items():
+        text = b"".join(in_any_order(tree.command(process), texts))
+        found[kind, _title(tree, process)].append(kept(text))
     return found
 
 
