@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from tests.processes.harness import (
 )
 from tests.sandbox.harness import all_end, held, users_of, watch
 
+from eitherway.errors import Exit
 from eitherway.recording.read import Recording
 from eitherway.sandbox.processes import children
 from eitherway.worlds.processes.log import Log
@@ -73,6 +75,36 @@ def test_setuid_programs_have_no_privileges_and_it_is_said(verb: str) -> None:
         done = eitherway(work, verb, "--", str(program), "1", "1", prepare=as_other_user)
     assert done.returncode == 0, done.stderr
     assert "1 setuid program ran without the privileges" in done.stdout + done.stderr
+
+
+@contextmanager
+def with_a_file_of_another_group() -> Iterator[Path]:
+    """Its owner may write it, and the overlay of an ordinary user cannot make a copy of it."""
+    with folder(OTHER_USER) as work:
+        (work / "f").write_text("as it was")
+        os.chown(work / "f", OTHER_USER, 0)
+        yield work
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user is needed")
+def test_a_run_to_which_the_sandbox_refuses_something_is_not_clean() -> None:
+    with with_a_file_of_another_group() as work:
+        words = ("check", "--", "sh", "-c", "echo a > f; (: > g) & (: > h) & wait")
+        done = eitherway(work, *words, prepare=as_other_user)
+        own = eitherway(work, "check", "--", "sh", "-c", "cat f", prepare=as_other_user)
+    assert done.returncode == Exit.INCONCLUSIVE, done.stderr
+    assert f"the sandbox refused to change {work}/f (EOVERFLOW)" in done.stdout
+    assert "0 findings" in done.stdout
+    assert (own.returncode, "refused" in own.stdout) == (Exit.OK, False)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user is needed")
+def test_a_branch_to_which_the_sandbox_refuses_something_is_no_failure() -> None:
+    with with_a_file_of_another_group() as work:
+        script = "([ ! -e x ] || echo a > f) & (: > x) & wait"
+        done = eitherway(work, "check", "--", "sh", "-c", script, prepare=as_other_user)
+    assert done.returncode == Exit.INCONCLUSIVE, done.stderr
+    assert "refused to change a file, by the sandbox alone" in done.stdout
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="needs a JVM (default-jre-headless)")

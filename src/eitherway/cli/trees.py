@@ -142,7 +142,8 @@ def check(
     if result.findings:
         saved.add(store, result.findings)
         output.say(f"next: {_next(checked, result)}")
-    return running.code_of(result.exit_code, checked.interrupted)
+    refused = Exit.INCONCLUSIVE if checked.refused else Exit.OK
+    return running.code_of(result.exit_code or refused, checked.interrupted)
 
 
 def _say_world(launch: "Launch") -> None:
@@ -176,7 +177,7 @@ def _notes(checked: "Checked") -> list[str]:
         f"{counted(checked.processes, 'process')}, as {counted(checked.operations, 'operation')} "
         "on files, directories, pipes and processes"
     )
-    notes = [ran, *_tried(checked), f"isolated by {checked.isolation}"]
+    notes = [ran, *_refused(checked), *_tried(checked), f"isolated by {checked.isolation}"]
     if checked.covered:
         notes.append(
             f"{counted(checked.covered, 'further race')}: nothing came of the other order that is "
@@ -199,6 +200,17 @@ def _notes(checked: "Checked") -> list[str]:
         "in order; other input may show other races"
     )
     return notes
+
+
+def _refused(checked: "Checked") -> "Iterator[str]":
+    if checked.refused:
+        others = len(checked.refused) - 1
+        more = f" and {counted(others, 'other name')}" if others else ""
+        yield (
+            f"the sandbox refused to change {checked.refused[0]}{more} (EOVERFLOW), which "
+            "without it would have been done: owner or group is another one, so this says little "
+            "of the command; `chgrp $(id -g) FILE` of your own files mends it, or run it as root"
+        )
 
 
 def _tried(checked: "Checked") -> "Iterator[str]":

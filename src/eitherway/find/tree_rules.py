@@ -20,6 +20,7 @@ class Rules:
     specification: Specification = ANYTHING
     same: tuple[str, ...] = ()
     left: Mapping[str, str] = field(default_factory=dict)  # by that run, of those
+    refused: bool = False  # something, to that run, by the sandbox alone
 
     @property
     def ask(self) -> bool:
@@ -29,7 +30,8 @@ class Rules:
 
     def after(self, recorded: Outcome) -> "Rules":
         """The same, when it is known what the recorded run left."""
-        return replace(self, left={path: _left(recorded, path) for path in self.same})
+        left = {path: _left(recorded, path) for path in self.same}
+        return replace(self, left=left, refused=recorded.refused)
 
     def outcome(self, ran: Ran, box: Sandbox, launch: Launch) -> Outcome:
         """What a run did, by this; its files still lie in its sandbox."""
@@ -38,7 +40,8 @@ class Rules:
         complaints = (*outcome.complaints, *self.specification.complaints(ran.out, start))
         others = (path for path, before in self.left.items() if _left(outcome, path) != before)
         changed = tuple(f"{path} is not what the recorded run left" for path in others)
-        return replace(outcome, complaints=(*complaints, *changed))
+        refused = outcome.refused and not self.refused
+        return replace(outcome, complaints=(*complaints, *changed), refused=refused)
 
 
 def _left(outcome: Outcome, path: str) -> str:

@@ -46,6 +46,7 @@ from eitherway.worlds.processes.branch import Spec
 from eitherway.worlds.processes.cut import Choice, Pair, Unended
 from eitherway.worlds.processes.killed import is_killed
 from eitherway.worlds.processes.log import Ending, Log
+from eitherway.worlds.processes.refused import refused_at
 from eitherway.worlds.processes.run import Limits, Ran, run
 from eitherway.worlds.processes.serving import serves
 from eitherway.worlds.processes.traced import Traced, traced
@@ -92,6 +93,7 @@ class Checked:
     left_out: Mapping[str, int] = field(default_factory=dict)
     ending: Ending | None = None  # of the recorded run, by the tracer's own account
     serves: bool = False  # whether the recorded run waits for who comes from outside
+    refused: tuple[str, ...] = ()  # names at which the sandbox alone refused a call of it
     untried: str = ""  # why no order but the recorded one was run
     interrupted: KeyboardInterrupt | None = None
 
@@ -209,6 +211,7 @@ class TreeSearch(Closing):
             resources=len(trace.trace.objects),
             ending=ending,
             serves=bool(ending.hangs) and serves(trace.log),
+            refused=refused_at(trace),
             untried=self.untried,
             isolation=str(self._boxes[0].isolation),
         )

@@ -18,6 +18,7 @@ from eitherway.worlds.processes.errors import error_lines, is_log, lines_of
 from eitherway.worlds.processes.known import CACHE, in_any_order
 from eitherway.worlds.processes.log import CallFlag, DataKind, Log
 from eitherway.worlds.processes.moments import Moments
+from eitherway.worlds.processes.refused import refused
 from eitherway.worlds.processes.run import Ran
 from eitherway.worlds.processes.serving import serves
 from eitherway.worlds.processes.tree import Tree, short
@@ -53,6 +54,7 @@ def outcome_of(ran: Ran, box: Sandbox, kept: Kept = bytes) -> Outcome:
         errors=tuple(sorted(set(map(same, (*_said(written, error_lines), *_logged(files)))))),
         said=tuple(sorted(set(map(same, (*_said(written, lines_of), *_logged(files)))))),
         forced=Forced(log.ending.forced),
+        refused=bool(refused(log)),
     )
 
 
