@@ -4,8 +4,9 @@
 from pathlib import Path
 
 import pytest
-from tests.processes.harness import launch
+from tests.processes.harness import eitherway, launch
 
+from eitherway.errors import Exit
 from eitherway.find.specification import Specification
 from eitherway.find.tree_rules import Rules
 from eitherway.find.trees import Checked, TreeSearch
@@ -95,6 +96,18 @@ def test_lines_that_change_places_are_not_told_as_missing(work: Path) -> None:
 )
 def test_lines_that_speak_of_errors(text: bytes, told: list[str]) -> None:
     assert list(error_lines(text)) == told
+
+
+@pytest.mark.usefixtures("box")
+def test_a_recorded_run_that_is_not_what_is_asked_for_is_no_success(work: Path) -> None:
+    """Nothing races, so no order is to blame."""
+    (work / "expected").write_text("other\n")
+    for asked, says in (("--checker", "false"), ("--expect-output", "expected")):
+        done = eitherway(work, "check", asked, says, "--", "echo", "this")
+        assert done.returncode == Exit.INCONCLUSIVE, done.stderr
+        assert "the recorded run itself is not what is asked for: " in done.stdout
+    content = eitherway(work, "check", "--checker", "true", "--", "echo", "this")
+    assert (content.returncode, "asked for" in content.stdout) == (Exit.OK, False)
 
 
 def test_which_files_are_logs() -> None:

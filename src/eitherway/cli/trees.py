@@ -142,8 +142,8 @@ def check(
     if result.findings:
         saved.add(store, result.findings)
         output.say(f"next: {_next(checked, result)}")
-    refused = Exit.INCONCLUSIVE if checked.refused else Exit.OK
-    return running.code_of(result.exit_code or refused, checked.interrupted)
+    otherwise = Exit.INCONCLUSIVE if checked.refused or checked.unmet else Exit.OK
+    return running.code_of(result.exit_code or otherwise, checked.interrupted)
 
 
 def _say_world(launch: "Launch") -> None:
@@ -177,7 +177,8 @@ def _notes(checked: "Checked") -> list[str]:
         f"{counted(checked.processes, 'process')}, as {counted(checked.operations, 'operation')} "
         "on files, directories, pipes and processes"
     )
-    notes = [ran, *_refused(checked), *_tried(checked), f"isolated by {checked.isolation}"]
+    said = [*_unmet(checked), *_refused(checked), *_tried(checked)]
+    notes = [ran, *said, f"isolated by {checked.isolation}"]
     if checked.covered:
         notes.append(
             f"{counted(checked.covered, 'further race')}: nothing came of the other order that is "
@@ -200,6 +201,11 @@ def _notes(checked: "Checked") -> list[str]:
         "in order; other input may show other races"
     )
     return notes
+
+
+def _unmet(checked: "Checked") -> "Iterator[str]":
+    if checked.unmet:
+        yield f"the recorded run itself is not what is asked for: {'; '.join(checked.unmet)}"
 
 
 def _refused(checked: "Checked") -> "Iterator[str]":

@@ -94,6 +94,7 @@ class Checked:
     ending: Ending | None = None  # of the recorded run, by the tracer's own account
     serves: bool = False  # whether the recorded run waits for who comes from outside
     refused: tuple[str, ...] = ()  # names at which the sandbox alone refused a call of it
+    unmet: tuple[str, ...] = ()  # what it does that nobody asked for, where something is asked
     untried: str = ""  # why no order but the recorded one was run
     interrupted: KeyboardInterrupt | None = None
 
@@ -186,6 +187,7 @@ class TreeSearch(Closing):
         self._rules = self._rules.after(recorded)
         trace = traced(ran.log, self._launch.directory)
         checked = self._checked(path, trace)
+        checked.unmet = recorded.complaints if self._rules.ask else ()
         if _is_cut(ran.log):
             checked.untried = _NO_END
             _tell_each(checked, _candidates(path, trace))
