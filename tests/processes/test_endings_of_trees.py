@@ -101,7 +101,7 @@ unless (fork) {
     my $c = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $s->sockport); <$c>;
 }
 """
-WORKER = "pipe(my $r, my $w); unless (fork) { <$r> }"
+WORKER = "pipe(my $r, my $w); my $p = fork; unless ($p) { <$r> }"
 
 
 @pytest.mark.parametrize(
@@ -111,11 +111,16 @@ WORKER = "pipe(my $r, my $w); unless (fork) { <$r> }"
         (SERVER + POLLS, Ending.SERVES),
         (SERVER + "fork;" + ACCEPTS, Ending.SERVES),
         (SERVER + "if (fork) { wait }" + ACCEPTS, Ending.SERVES),
+        ("wait if fork or exit;" + SERVER + ACCEPTS, Ending.SERVES),
+        (WORKER + "sleep 1; kill 15, $p; wait;" + SERVER + ACCEPTS, Ending.SERVES),
         (SERVER + CLIENT + ACCEPTS, Ending.DEADLOCK),
         (SERVER + WORKER + ACCEPTS, Ending.DEADLOCK),
         ("pipe(my $r, my $w); select(undef, undef, undef, undef);", Ending.DEADLOCK),
     ],
-    ids=["accepts", "polls", "several", "parent", "client", "worker", "nobody listens"],
+    ids=[
+        *("accepts", "polls", "several", "parent", "one ended", "one was ended"),
+        *("client", "worker", "nobody listens"),
+    ],
 )
 def test_a_server_waits_for_who_comes_and_who_waits_for_others_hangs(
     box: Sandbox, work: Path, program: str, ending: Ending
