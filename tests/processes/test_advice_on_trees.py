@@ -13,6 +13,7 @@ from eitherway.find.trees import TreeSearch
 from eitherway.model.finding import Finding
 from eitherway.model.words import Class
 from eitherway.recording.store import Store
+from eitherway.worlds.processes.make import rules_in
 
 LOUD = {Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS}
 NINJA = """\
@@ -49,6 +50,48 @@ def test_one_name_for_two_temporary_files(work: Path) -> None:
     advice = [finding.explanation[-1] for finding in loud(work, "sh", "-c", script)]
     assert advice
     assert all(line.startswith("Both make this name and do something with") for line in advice)
+
+
+BY_ITSELF = "all: a b\na:\n\techo x > a\nb:\n\twc -c a\n"  # as `cc -c m.c`, and no shell
+BY_ONE_SHELL = ".ONESHELL:\nall: a b\na:\n\tx=1\n\techo $$x > a\nb:\n\tx=1\n\tcat a\n"
+BY_OTHERS = """\
+all: a b
+a b:
+\t$(MAKE) -C $@
+.PHONY: a b
+"""
+
+
+@pytest.mark.parametrize(
+    ("makefiles", "words"),
+    [
+        ({".": BY_ITSELF}, ()),
+        ({".": BY_ONE_SHELL}, ()),
+        ({"under": BY_ITSELF}, ("-C", "under")),
+        ({".": BY_OTHERS, "a": "a:\n\techo x > a\n", "b": "b:\n\tcat ../a/a\n"}, ()),
+    ],
+    ids=["no shell", "one shell", "elsewhere", "other makes"],
+)
+@pytest.mark.usefixtures("box")
+def test_a_prerequisite_that_a_makefile_lacks(
+    work: Path, makefiles: dict[str, str], words: tuple[str, ...]
+) -> None:
+    """With that line nothing races any more."""
+    for name, text in makefiles.items():
+        (work / name).mkdir(exist_ok=True)
+        (work / name / "Makefile").write_text(text, encoding="ascii")
+    found = loud(work, "make", "-j2", *words)
+    lines = {finding.explanation[-1].rpartition(": ")[0] for finding in found}
+    assert lines == {"This line in Makefile puts them in order: b"}
+    assert all(finding.explanation[-1].endswith("b: a") for finding in found)
+    with (work / next(iter(makefiles)) / "Makefile").open("a", encoding="ascii") as file:
+        file.write("b: a\n")
+    assert loud(work, "make", "-j2", *words) == []
+
+
+def test_a_recipe_of_two_targets_says_nothing_of_which() -> None:
+    told = "M:1: target 'a' does not exist\ntrue\nM:2: target 'b' does not exist\ntrue\nfalse\n"
+    assert set(rules_in(told)) == {"true false", "false"}
 
 
 CMAKE = """\

@@ -19,7 +19,14 @@ from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.calls import call_of
 from eitherway.worlds.processes.cut import Between, Pair
 from eitherway.worlds.processes.described import OF_PROCESSES
-from eitherway.worlds.processes.make import Makefile, Recipe, Rule, missing_edge, recipe_of
+from eitherway.worlds.processes.make import (
+    Makefile,
+    Recipe,
+    Rule,
+    missing_edge,
+    recipes_of,
+    recipes_of_one,
+)
 from eitherway.worlds.processes.meaning import PART_WORDS, PERMISSIONS
 from eitherway.worlds.processes.ninja import NINJA, NinjaFile
 from eitherway.worlds.processes.operations import NO_CALL
@@ -84,7 +91,7 @@ class Advice:
         """`swapped`: it is the recorded order that goes wrong."""
         yield from self._who(operations)
         first, second = (pair.second, pair.first) if swapped else (pair.first, pair.second)
-        rules = self._rule(first), self._rule(second)
+        rules = self._rules(first, second)
         if rules[0] and rules[1] and rules[0].target != rules[1].target:
             yield from self._of_build(rules[0], rules[1], self._traced.name(first))
         else:
@@ -94,7 +101,7 @@ class Advice:
         """What would keep a change out from between a check and a use."""
         yield from self._who(operations)
         change, use = (call_of(self._traced.log, call) for call in (three.change, three.use))
-        rules = self._rule(change.number), self._rule(use.number)
+        rules = self._rules(change.number, use.number)
         removes = change.name in _REMOVE
         if rules[0] and rules[1] and rules[0].target != rules[1].target:
             provider, user = (rules[1], rules[0]) if removes else (rules[0], rules[1])
@@ -279,14 +286,32 @@ class Advice:
             actor = int(actors["parent"][actor])
         return line
 
-    def _rule(self, call: int) -> Rule | None:
-        thread = int(self._traced.log.calls["thread"][call])
-        recipe = recipe_of(self._traced.tree, thread)
+    def _rules(self, first: int, second: int) -> tuple[Rule | None, Rule | None]:
+        """Those of one make; CMake starts one for each of its targets, and writes what they do."""
+        one, other = (int(self._traced.log.calls["thread"][call]) for call in (first, second))
+        tree = self._traced.tree
+        nearest = (
+            self._rule(next(recipes_of(tree, one), None)),
+            self._rule(next(recipes_of(tree, other), None)),
+        )
+        if all(rule is not None and rule.cmake for rule in nearest):
+            return nearest
+        mine, theirs = recipes_of_one(tree, one, other)
+        return self._rule(mine), self._rule(theirs)
+
+    def _rule(self, recipe: Recipe | None) -> Rule | None:
         if recipe is None:
             return None
-        where = self._scripts.directory(call) or self._launch.directory
+        where = self._began_in(recipe.by) or self._launch.directory
         rules = (self._build(recipe, where, done=done).rule(recipe) for done in (False, True))
         return next((rule for rule in rules if rule), None)
+
+    def _began_in(self, process: int) -> str:
+        """The directory in which a make was started, wherever it then went (-C)."""
+        rows, runs = self._traced.log.calls, self._traced.tree.lives[process].runs
+        since = runs[-1].when if runs else 0
+        later = np.flatnonzero((rows["thread"] == process) & (rows["entered"] >= since))
+        return self._scripts.directory(int(later[0])) if len(later) else ""
 
     def _build(self, recipe: Recipe, where: str, *, done: bool) -> Makefile | NinjaFile:
         """Asked for its rules before the run, or `done`: where the run itself has written them."""

@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ _BUILDS = re.compile(r"(?:.*/)?(?:g?make|ninja(?:-build)?)")
 _UPDATE = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): update target '(?P<target>[^']+)' due to: .*")
 _TARGET = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): target '(?P<target>[^']+)' does not exist")
 _CMAKE = re.compile(r"(^|/)CMakeFiles/(?P<target>[^/]+)\.dir/build\.make$")
+_ENTERS = re.compile(r"(?P<name>[^:]*\[\d+\]): Entering directory ")
 _SHELL = 3  # words of `sh -c RECIPE`
 _SECONDS = 20
 
@@ -40,35 +42,44 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A command that make started, by its words, and the make that did."""
+    """A command that make started, by its words, and the make that did, by its words and number."""
 
     make: tuple[str, ...]
     words: tuple[str, ...]
+    by: int
 
 
-def recipe_of(tree: Tree, thread: int) -> Recipe | None:
-    """What a thread works for: its nearest ancestor that make or ninja started."""
+def recipes_of(tree: Tree, thread: int) -> Iterator[Recipe]:
+    """What a thread works for: its ancestors that make or ninja started, the nearest first."""
     at: int | None = thread
     while at is not None and (parent := tree.lives[at].parent) is not None:
         command = tree.first_command(at)
         by = tree.command(parent)
         if by and _BUILDS.fullmatch(by[0]) and command and command != by:
-            return Recipe(by, command)
+            yield Recipe(by, command, tree.lives[parent].process)
         at = parent
-    return None
+
+
+def recipes_of_one(tree: Tree, first: int, second: int) -> tuple[Recipe | None, Recipe | None]:
+    """What the two work for, by the nearest make that started both: that can put them in order."""
+    mine = {recipe.by: recipe for recipe in recipes_of(tree, first)}
+    for recipe in recipes_of(tree, second):
+        if recipe.by in mine:
+            return mine[recipe.by], recipe
+    return None, None
 
 
 class Makefile:
     """The rules of one make, asked for once."""
 
     def __init__(self, launch: Launch, make: Sequence[str], box: Sandbox) -> None:
-        self._rules = dict(_parsed(_printed(launch, make, box)))
+        self._rules = rules_in(_printed(launch, make, box))
 
     def rule(self, recipe: Recipe) -> Rule | None:
         """The rule that a recipe is of."""
         by_shell = len(recipe.words) == _SHELL and recipe.words[1] == "-c"
-        text = recipe.words[2] if by_shell else shlex.join(recipe.words)
-        return self._rules.get(plain(text))
+        texts = [shlex.join(recipe.words), *recipe.words[2 : 3 * by_shell]]
+        return next(filter(None, map(self._rules.get, map(plain, texts))), None)
 
 
 def missing_edge(provider: Rule, user: Rule, *, directory: bool) -> str:
@@ -78,7 +89,7 @@ def missing_edge(provider: Rule, user: Rule, *, directory: bool) -> str:
 
 
 def _printed(launch: Launch, make: Sequence[str], box: Sandbox) -> str:
-    return told_by(launch, [*make, "-n", "-B", "--trace"], box)
+    return told_by(launch, [*make, "-n", "-B", "--trace", "-j1"], box)
 
 
 _IN_DIRECTORY = 'cd "$0" && exec "$@"'
@@ -103,14 +114,41 @@ def told_by(launch: Launch, command: Sequence[str], box: Sandbox) -> str:
 
 
 def _parsed(text: str) -> Iterator[tuple[str, Rule]]:
+    """Each line of a recipe, and all of it: that is what one shell is given (.ONESHELL)."""
     rule: Rule | None = None
-    for line in text.splitlines():
+    lines: list[str] = []
+    for line in _of_this_make(text.splitlines()):
         if found := _UPDATE.fullmatch(line) or _TARGET.fullmatch(line):
+            if rule is not None and len(lines) > 1:
+                yield plain("\n".join(lines)), rule
             by = _CMAKE.search(found["file"])
             cmake = by["target"] if by else ""
-            rule = Rule(found["target"], found["file"], int(found["line"]), cmake)
+            rule, lines = Rule(found["target"], found["file"], int(found["line"]), cmake), []
         elif rule is not None:
+            lines.append(line)
             yield plain(line), rule
+    if rule is not None and len(lines) > 1:
+        yield plain("\n".join(lines)), rule
+
+
+def _of_this_make(lines: Sequence[str]) -> Iterator[str]:
+    """Without what the makes print that it starts: recipes with $(MAKE) are run all the same."""
+    below = ""
+    for line in lines:
+        if not below and (found := _ENTERS.match(line)):
+            below = found["name"]
+        elif not below:
+            yield line
+        elif line.startswith(f"{below}: Leaving directory "):
+            below = ""
+
+
+def rules_in(text: str) -> dict[str, Rule]:
+    """By command, of what make tells; one that several targets have says nothing of which it is."""
+    found: dict[str, set[Rule]] = defaultdict(set)
+    for command, rule in _parsed(text):
+        found[command].add(rule)
+    return {command: next(iter(rules)) for command, rules in found.items() if len(rules) == 1}
 
 
 def plain(command: str) -> str:
