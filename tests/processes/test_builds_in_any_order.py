@@ -15,7 +15,7 @@ MAKEFILE = """\
 all: a b
 a b: %: %.o
 \tcat $< > $@
-%.o:
+a.o b.o:
 \techo $@ > $@; {besides}
 """
 
@@ -39,6 +39,9 @@ def test_what_it_tells_is_no_difference(work: Path, words: tuple[str, ...]) -> N
 def test_what_it_leaves_is_one(work: Path) -> None:
     found = checked(work, "echo $@ >> log")
     assert {finding.klass for finding in found.findings.values()} == {Class.OUTPUT_DIFFERS}
+    shown = [order.output for each in found.findings.values() for order in each.orders]
+    assert shown
+    assert all(text.startswith("echo a.o > a.o") for text in shown)  # as it was written
 
 
 def test_how_many_are_done_is_nothing_that_ninja_says_of_one() -> None:

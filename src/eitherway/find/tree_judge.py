@@ -334,8 +334,9 @@ def _orders(candidate: Candidate) -> Orders:
 
 def _output(outcome: Outcome) -> str:
     """The last lines that it writes, of whoever."""
-    streams = sorted(name for name in outcome.output if name.startswith("standard "))
-    lines = [line for name in streams for line in _lines(name, outcome.output[name])]
+    output = {**outcome.output, **outcome.shown}
+    streams = sorted(name for name in output if name.startswith("standard "))
+    lines = [line for name in streams for line in _lines(name, output[name])]
     return "\n".join(lines[-_LINES:])
 
 

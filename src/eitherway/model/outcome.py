@@ -48,6 +48,8 @@ class Outcome:
     ending: Ending
     code: int = 0
     output: Mapping[str, str] = field(default_factory=dict)
+    # As it was written, where in `output` it is in an order of its own.
+    shown: Mapping[str, str] = field(default_factory=dict, compare=False)
     # Digests of the same without the order between those who wrote, and without that of lines.
     writers: Mapping[str, str] = field(default_factory=dict)
     lines: Mapping[str, str] = field(default_factory=dict)

@@ -44,11 +44,13 @@ def outcome_of(ran: Ran, box: Sandbox, kept: Kept = bytes) -> Outcome:
     ending, code = _ending(log)
     written, files = _by_writer(log, tree, kept), files_of(box)
     same = Moments(log).masked
-    output = {**_written(written), **files}
+    texts, shown = _written(written), _written(_by_writer(log, tree, kept, sort=False))
+    output = {**texts, **files}
     return Outcome(
         ending=ending,
         code=code,
         output={name: same(content) for name, content in output.items()},
+        shown={name: text for name, text in shown.items() if text != texts[name]},
         steps=len(log.calls),
         complaints=tuple(sorted(set(_crashes(tree)))),
         errors=tuple(sorted(set(map(same, (*_said(written, error_lines), *_logged(files)))))),
@@ -60,7 +62,7 @@ def outcome_of(ran: Ran, box: Sandbox, kept: Kept = bytes) -> Outcome:
 
 def written_by(log: Log) -> dict[str, str]:
     """What each command wrote to which stream."""
-    return _written(_by_writer(log, Tree(log), bytes))
+    return _written(_by_writer(log, Tree(log), bytes, sort=False))
 
 
 def _ending(log: Log) -> tuple[Ending, int]:
@@ -102,8 +104,11 @@ def _crashes(tree: Tree) -> Iterator[str]:
             yield f"'{name}' is killed by {signal_name(os.WTERMSIG(status))}"
 
 
-def _by_writer(log: Log, tree: Tree, kept: Kept) -> Written:
-    """By stream and command: which of two that write at once comes first is nobody's promise."""
+def _by_writer(log: Log, tree: Tree, kept: Kept, *, sort: bool = True) -> Written:
+    """By stream and command: which of two that write at once comes first is nobody's promise.
+
+    Nor is in which order make tells what it does: that is made the same, to `sort`.
+    """
     written: dict[tuple[DataKind, int], list[bytes]] = defaultdict(list)
     for datum in log.data:
         if datum.kind in _STREAMS:
@@ -111,8 +116,8 @@ def _by_writer(log: Log, tree: Tree, kept: Kept) -> Written:
             written[datum.kind, tree.lives[thread].process].append(datum.data)
     found: Written = defaultdict(list)
     for (kind, process), texts in written.items():
-        text = b"".join(in_any_order(tree.command(process), texts))
-        found[kind, _title(tree, process)].append(kept(text))
+        ordered = in_any_order(tree.command(process), texts) if sort else texts
+        found[kind, _title(tree, process)].append(kept(b"".join(ordered)))
     return found
 
 
