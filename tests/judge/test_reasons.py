@@ -19,6 +19,7 @@ REASONS = {
     "adhoc": ("done", reasons.AD_HOC),
     "adhoc_started_first": ("done", reasons.AD_HOC),
     "unused_result": ("counter", reasons.STATISTICS),
+    "counts_and_prints": ("lines", reasons.STATISTICS),
     "disjoint_bits": ("halves", reasons.DISJOINT),
     "computed_twice": ("cached", reasons.BOTH_VALID),
     "word_measured": ("word", reasons.BOTH_VALID),
@@ -61,6 +62,7 @@ NOT_THAT = {
     "makes_sure_in_vain": ("opened", {reasons.DOUBLE_CHECK}),
     "rises_once": ("level", {reasons.REDUNDANT}),
     "mixed_bits": ("word_of_bits", {reasons.DISJOINT}),
+    "two_of_many": ("none_or_five", {reasons.DISJOINT}),
 }
 
 

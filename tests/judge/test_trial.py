@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from eitherway.judge.loose import loosened
 from eitherway.judge.trial import Trial
 from eitherway.model.outcome import Ending, Forced, Outcome
 from eitherway.model.words import Arm, Class
@@ -167,3 +168,18 @@ def test_what_ends_the_recorded_order_early_is_nothing_of_a_pair_that_has_no_oth
     ended = replace(WELL, forced=Forced.ENDED)
     assert Trial(0, ended, short).klass is Class.SINGLE_ORDERING
     assert Trial(0, replace(CRASH, forced=Forced.ENDED), short).klass is Class.INCONCLUSIVE
+
+
+def test_output_in_an_open_order_is_known_again_in_another_run() -> None:
+    """What counts of it then is what each thread writes, or the lines, of either run."""
+
+    def written(order: str, text: str) -> Outcome:
+        said = {"standard output": order + text}
+        return Outcome(Ending.EXIT, 0, said, {"standard output": text}, {"standard output": text})
+
+    first = Trial(0, written("12", "a"), written("12", "b"), written("12", "b"))
+    second = Trial(1, written("12", "a"), written("21", "b"), written("12", "b"))
+    trial = loosened([first, second])[0]
+    assert trial.klass is Class.OUTPUT_DIFFERS
+    assert trial.is_done_by(written("21", "a"))
+    assert not trial.is_done_by(written("12", "b"))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from eitherway.find.states import States
-from eitherway.judge.trial import Trial
+from eitherway.judge.trial import Trial, same_output
 from eitherway.model.outcome import Ending, Outcome
 from eitherway.model.words import STORES, Arm
 from eitherway.worlds.threads.live_out import Access, Region
@@ -106,15 +106,19 @@ def _is_statistics(states: States, put: Put, trial: Trial) -> bool:
 def _is_disjoint(states: States, put: Put, trial: Trial) -> bool:
     """Who loads does the same whatever bits the other side has changed; the others do matter.
 
-    Those that were changed are turned round for good, too: a flag may be looked at again. And they
-    say nothing whatever the others are: who compares the whole may need only one of those to mind.
+    Those that were changed are turned round for good, too: a flag may be looked at again. Each of
+    them is, by itself: who knows both values may know no third. And they say nothing whatever the
+    others are: who compares the whole may need only one of those to mind.
     """
     changed = next(filter(None, (_unused(one, other) for one, other in _regions(states))), 0)
     others = _BITS[-1] & ~changed
     return (
         changed != 0
-        and _does_the_same(put(Arm.CONTROL, changed), trial.control)
-        and _does_the_same(put(Arm.FLIP, changed), trial.flip)
+        and all(
+            _does_the_same(put(Arm.CONTROL, bits), trial.control)
+            and _does_the_same(put(Arm.FLIP, bits), trial.flip)
+            for bits in dict.fromkeys((changed, *_each(changed)))
+        )
         and not _does_the_same(put(Arm.CONTROL, others), trial.control)
         and all(
             _does_the_same(put(Arm.CONTROL, bits), put(Arm.CONTROL, bits | changed))
@@ -123,8 +127,14 @@ def _is_disjoint(states: States, put: Put, trial: Trial) -> bool:
     )
 
 
+def _each(bits: int) -> list[int]:
+    """The lowest ones that are set, each by itself."""
+    found = [1 << number for number in range(bits.bit_length()) if bits >> number & 1]
+    return found[:_SINGLE]
+
+
 def _single(bits: int) -> list[int]:
-    """The lowest of them, each by itself."""
+    """Those among the lowest of all, each by itself."""
     return [1 << number for number in range(_SINGLE) if bits >> number & 1]
 
 
@@ -196,4 +206,4 @@ def _sees_another(one: Region | None, other: Region | None) -> bool:
 
 def _does_the_same(one: Outcome, other: Outcome) -> bool:
     ends = (one.ending, one.code, one.complaints) == (other.ending, other.code, other.complaints)
-    return ends and dict(one.output) == dict(other.output)
+    return ends and same_output(one, other)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from eitherway.judge.trial import Trial
+from eitherway.judge.trial import BY_LINE, BY_WRITER, Trial
 from eitherway.model.outcome import Outcome
 
 View = Callable[[Outcome, str], str]  # an output by its name, as far as it counts
@@ -31,11 +31,11 @@ def _exact(outcome: Outcome, name: str) -> str:
 
 
 def _by_writer(outcome: Outcome, name: str) -> str:
-    return outcome.writers.get(name, outcome.output[name])
+    return BY_WRITER + outcome.writers.get(name, outcome.output[name])
 
 
 def _by_line(outcome: Outcome, name: str) -> str:
-    return outcome.lines[name]
+    return BY_LINE + outcome.lines[name]
 
 
 def _views(outcomes: Sequence[Outcome]) -> dict[str, View]:

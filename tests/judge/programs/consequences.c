@@ -53,6 +53,38 @@ static void unused_result(void) {
     run(add, add);
 }
 
+// What both print comes in any order.
+static int lines;
+static void *prints_one(void *unused) {
+    lines++;
+    puts("one");
+    return unused;
+}
+static void *prints_two(void *unused) {
+    lines++;
+    puts("two");
+    return unused;
+}
+static void counts_and_prints(void) {
+    run(prints_one, prints_two);
+}
+
+// Bits come and go together: with one of them alone the other would crash.
+static int none_or_five;
+static void *set_five(void *unused) {
+    none_or_five = 5;
+    return unused;
+}
+static void *look_for_both(void *unused) {
+    int seen = none_or_five;
+    if (seen != 0 && seen != 5)
+        abort();
+    return unused;
+}
+static void two_of_many(void) {
+    run(set_five, look_for_both);
+}
+
 static int table = 42, *made;
 static void *make(void *unused) {
     made = &table;
@@ -592,6 +624,8 @@ static const struct {
     {"asserted", asserted},
     {"invariant", invariant},
     {"unused_result", unused_result},
+    {"counts_and_prints", counts_and_prints},
+    {"two_of_many", two_of_many},
     {"order_assumed", order_assumed},
     {"shown_early", shown_early},
     {"handed_early", handed_early},
