@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import TypeVar
 
 import numpy as np
 
@@ -69,6 +70,9 @@ class PairEnd(IntEnum):
     ENDED = 4  # the second thread ended without its access
     WAITS = 5  # the second thread did not come to its access
     UNKNOWN = 6  # it may wait for what comes from outside only when the first has told it more
+
+
+_Words = TypeVar("_Words", End, PairEnd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +159,18 @@ def shown(descriptor: int) -> Shown:
         int(asked),
         np.frombuffer(threads, dtype=THREAD),
         int(uncovered),
-        End(end),
+        _known(End, end, End.TOO_LONG),
         content(descriptor, _NOTED, noted * 4),
         int(looks),
         int(tired),
         _pairs(descriptor) if pairs else NO_PAIRS,
-        PairEnd(pair),
+        _known(PairEnd, pair, PairEnd.NOT_REACHED),
     )
+
+
+def _known(kind: type[_Words], value: int, otherwise: _Words) -> _Words:
+    """A program may write to all that is shared with it: then nothing can be said of its run."""
+    return kind(value) if value in set(kind) else otherwise
 
 
 def _pairs(descriptor: int) -> Table:
