@@ -415,15 +415,17 @@ def told_by_another(graph: Graph, u: int, begin: int, lock: int, looked: list[in
     }
     stores = [i for i in inside if graph.ops[i].kind in STORES]
     waker = graph.ops[u].actor
-    for load in inside:
-        kind, before = graph.ops[load].kind, [s for s in stores if s < load]
-        read = [s for s in before if graph.overlap(s, load)]
-        if graph.ops[load].actor != waker or kind not in (OpKind.LOAD, OpKind.UPDATE) or not read:
-            continue
-        section = [s for s in before if inside[s] == inside[read[-1]]]
-        other = graph.ops[read[-1]].actor != waker
-        if other and any(graph.overlap(r, s) for r in looked for s in section):
-            return True
+    telling = set[Taken]()
+    for i, section in inside.items():
+        read = [s for s in stores if s < i and graph.overlap(s, i)]
+        loads = graph.ops[i].kind in (OpKind.LOAD, OpKind.UPDATE)
+        if loads and read and inside[read[-1]] in telling:
+            if graph.ops[i].actor == waker:
+                return True
+            telling.add(section)
+        mine = graph.ops[i].actor == waker
+        if i in stores and not mine and any(graph.overlap(r, i) for r in looked):
+            telling.add(section)
     return False
 
 

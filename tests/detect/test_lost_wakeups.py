@@ -158,8 +158,17 @@ def section(story: Story, actor: str, lock: str, steps: Sequence[str]) -> int:
 
 
 _THIRD = (("ready", "last"), ("last", "ready"), ("ready",), ("last",), ("last", "other"))
-_FOURTH = (None, ("last",), ("other",))
+_FOURTH = (None, ("last",), ("other",), ("last?", "last"))
 _WAKER = (("last?",), ("other?",), ("last", "last?"), ("ready?",), ())
+
+
+def test_nor_is_one_lost_that_hears_of_the_third_one_by_a_fourth() -> None:
+    story = Story()
+    waiter_begins(story)
+    section(story, "third", "m", ("ready", "last"))
+    section(story, "fourth", "m", ("last?", "last"))
+    waiter_goes_on(story, section(story, "waker", "m", ("last?", "last", "wake")))
+    assert races(story) == []
 
 
 @pytest.mark.parametrize("early", [True, False])

@@ -16,7 +16,8 @@ or if it had looked at what the waker stored before U, under another lock that t
 only when it had the mutex, and that the waker had at the store, and the waker had the mutex at U;
 
 or if it had looked at what a third actor stored behind the begin of W, in a section of the mutex
-from which the waker read before U, with the mutex too: that section cannot come behind U.
+from which the waker read before U, with the mutex too (or from one that read from it, and so on):
+that section cannot come behind U.
 
 Nor can U come too early when it happens behind the waiter's taking of the mutex, in a section of
 it: that section can only be behind the waiter's, which ends with the begin of W.

@@ -75,17 +75,20 @@ class Predicates:
     def _told_by_another(self, looked: set[int], mutex: Held, begin: int, wake: int) -> bool:
         """Whether the waker read what a third one stored where that one stored what is looked at.
 
-        Each in a section of the mutex, behind the begin of the WAIT.
+        Each in a section of the mutex, behind the begin of the WAIT; or what a fourth one stored
+        that had read from that section, and so on.
         """
         waker = int(self._trace.operations["actor"][wake])
         last: dict[int, tuple[int, int]] = {}  # of a slot: its last store, and the section
         telling = set[int]()
         for row, since in self._within_sections(mutex.lock, begin, wake):
             actor, number = int(self._accesses.actor[row]), int(self._accesses.range[row])
-            if actor == waker and self._accesses.kind[row] in _LOADS:
+            if self._accesses.kind[row] in _LOADS:
                 stored = (last[slot] for slot in self._slots.looks[number] if slot in last)
                 if max(stored, default=(NOBODY, NOBODY))[1] in telling:
-                    return True
+                    if actor == waker:
+                        return True
+                    telling.add(since)  # it has to come behind that one
             if self._accesses.stores[row]:
                 entered = self._slots.enters[number]
                 last.update(dict.fromkeys(entered, (row, since)))
