@@ -33,7 +33,11 @@ def test_check_names_the_file_and_both_ends(work: Path) -> None:
     assert (again.returncode, "the same, call by call" in again.stderr) == (0, True)
 
 
-def test_what_make_lacks_is_told_as_a_line_that_mends_it(work: Path) -> None:
+@pytest.mark.parametrize("level", ["0", "1"])  # as if a make had started the tool itself
+def test_what_make_lacks_is_told_as_a_line_that_mends_it(
+    work: Path, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MAKELEVEL", level)
     makefile = work / "Makefile"
     rules = "all: d/a d/b\nd/a: d\n\techo a > d/a\nd:\n\tmkdir d\nd/b:\n\techo b > d/b\n"
     makefile.write_text(rules, encoding="ascii")

@@ -94,6 +94,8 @@ def run(args: argparse.Namespace) -> int:
     held = saved.hold(store, _stamped(progress))
     if args.judge is not False:
         check.judge_and_explain(progress)
+    else:
+        check.try_wake_ups(progress)
     result = _deliver(plan, progress, _notes(progress, program))
     if held.ids:
         _tell_kept(saved.add(store, result.findings, held), result, progress)
@@ -163,15 +165,52 @@ class _Check:
             jobs=self.args.jobs,
             specification=self.specification,
         )
-        _explain(
-            progress,
-            self.launch,
-            self.store,
-            self.course,
-            fixed=fixed,
-            until=until,
-            more=seconds,
+        self._explain(progress, until, seconds)
+
+    def try_wake_ups(self, progress: "Progress") -> None:
+        """Those that could be lost by what a trace has are run, also where nothing is judged."""
+        seconds = self.seconds or SECONDS
+        self._explain(progress, monotonic() + seconds, seconds, feared=True)
+
+    def _explain(
+        self, progress: "Progress", until: float, more: float, *, feared: bool = False
+    ) -> None:
+        """What failed is told with the pair that decides, in the time that judging left.
+
+        `feared`: only what no run has shown is looked at, and whether it is not so.
+        """
+        from eitherway.find.explaining import (
+            Refuted,
+            explain_all,
+            explaining,
+            is_feared,
+            is_open,
+            refuted_all,
         )
+        from eitherway.worlds.threads.launch import fix_addresses
+
+        wanted = list(filter(is_feared if feared else is_open, progress.findings.values()))
+        fixed = fix_addresses()
+        if not wanted or progress.interrupted or not fixed or self.course.driver:
+            return
+        with (
+            Line() as line,
+            running.apart(self.launch) as box,
+            explaining(
+                self.launch, box, self.store, self.course, fixed=fixed, tell=line.show
+            ) as explainer,
+        ):
+            told = (
+                refuted_all(explainer, wanted, until, more)
+                if feared
+                else explain_all(explainer, wanted, self.store, until, more)
+            )
+        for one in told:
+            if isinstance(one, Refuted):
+                del progress.findings[one.finding.id]
+                progress.notes.append(str(one))
+            else:
+                progress.findings[one.id] = one
 
 
 def _tell_kept(count: int, result: findings_list.Result, progress: "Progress") -> None:
@@ -217,31 +256,6 @@ def _judge(
         judged, notes = judge_all(judging, wanted, line.show, seconds)
     progress.findings.update({finding.id: finding for finding in judged})
     progress.notes.extend(notes)
-
-
-def _explain(
-    progress: "Progress",
-    launch: "Launch",
-    store: "Store",
-    course: "Plan",
-    *,
-    fixed: bool,
-    until: float,
-    more: float,
-) -> None:
-    """What failed is told with the pair that decides, in the time that judging left."""
-    from eitherway.find.explaining import explain_all, explaining, is_open
-
-    wanted = list(filter(is_open, progress.findings.values()))
-    if not wanted or progress.interrupted or not fixed or course.driver:
-        return
-    with (
-        Line() as line,
-        running.apart(launch) as box,
-        explaining(launch, box, store, course, fixed=fixed, tell=line.show) as explainer,
-    ):
-        told = explain_all(explainer, wanted, store, until, more)
-    progress.findings.update({finding.id: finding for finding in told})
 
 
 def _short(progress: "Progress") -> str:

@@ -19,6 +19,7 @@ from eitherway.explain.shrink import shrunk
 from eitherway.find.confirm import Traced, Tracer
 from eitherway.find.ended import ending_of, finding_of
 from eitherway.find.failures import operations_of
+from eitherway.find.lost import Lost, tried
 from eitherway.model.finding import Finding, FoundOperation
 from eitherway.model.history import Moment
 from eitherway.model.identity import own_frame
@@ -129,6 +130,11 @@ class Explainer:
     def fails(self, ran: Ran) -> bool:
         """Whether a recorded run does what no specification would have."""
         return outcome_of(self._explorer.run(replay=ran, detect=True)).fails
+
+    def lost(self, finding: Finding, ran: Ran, seconds: float) -> Lost:
+        """Whether the wake-up of a finding is lost, when it comes first."""
+        branches = Branches(self._explorer, ran, self._places)
+        return tried(finding, ran, self._tracer, branches, monotonic() + seconds)
 
     def shorten(self, ran: Ran, seconds: float) -> Short:
         """Leave out what is not needed. Raises Unavailable when the run does not come again."""

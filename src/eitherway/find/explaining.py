@@ -4,7 +4,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -16,11 +16,13 @@ from eitherway.find.clock import OutOfTime, alarm
 from eitherway.find.explained import Cause, Explainer, Short, Tell, switches, taken
 from eitherway.find.judging import recorded_of
 from eitherway.find.known import Known
+from eitherway.find.lost import Lost
 from eitherway.find.orders import Kept, orders_of
 from eitherway.findings.from_races import history_of
 from eitherway.model.finding import Finding, FoundOperation
 from eitherway.model.history import History
 from eitherway.model.identity import own_frame
+from eitherway.model.text import counted
 from eitherway.model.words import Arm, Class, Kind
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
@@ -58,35 +60,85 @@ def is_open(finding: Finding) -> bool:
     return finding.kind in _FAILURES and bool(finding.evidence) and not finding.orders
 
 
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """What the run of a finding seemed to show, and what is not so in so many other ones."""
+
+    finding: Finding
+    ways: int
+
+    def __str__(self) -> str:
+        """For people."""
+        wait = own_frame(self.finding.operations[-1].stack)
+        where = f"{Path(wait.file).name}:{wait.line}" if wait.file else wait.function
+        return (
+            f"by what a trace has, the wait at {where} could lose its wake-up; the wake-up came "
+            f"first in {counted(self.ways, 'run')}, and none was lost"
+        )
+
+
 def explain_all(
     explainer: Explainer, findings: Iterable[Finding], store: Store, until: float, more: float
-) -> list[Finding]:
-    """Those of which the recorded run fails, as long as there is time.
+) -> list[Finding | Refuted]:
+    """Those of which the recorded run fails, as long as there is time; and what is not so.
 
     What is under way then has so many seconds more; else it stays as it was.
     """
-    told: list[Finding] = []
+    told: list[Finding | Refuted] = []
     with suppress(OutOfTime), alarm(max(until - monotonic(), 0) + more):
         told.extend(_explained_each(explainer, findings, store, until))
     return told
 
 
+def is_feared(finding: Finding) -> bool:
+    """Whether it may be one that no run has shown."""
+    return finding.kind is Kind.LOST_WAKEUP and is_open(finding)
+
+
+def refuted_all(
+    explainer: Explainer, findings: Iterable[Finding], until: float, more: float
+) -> list[Refuted]:
+    """Those that are not so, as `explain_all` tells them, and nothing else."""
+    told: list[Refuted] = []
+    with suppress(OutOfTime), alarm(max(until - monotonic(), 0) + more):
+        for finding in findings:
+            with suppress(Problem):
+                ran = recorded_of(finding).ran
+                left = until - monotonic()
+                lost = Lost() if explainer.fails(ran) else _lost(explainer, finding, ran, left)
+                if lost.refuted:
+                    told.append(Refuted(finding, lost.ways))
+    return told
+
+
 def _explained_each(
     explainer: Explainer, findings: Iterable[Finding], store: Store, until: float
-) -> Iterator[Finding]:
+) -> Iterator[Finding | Refuted]:
     for finding in findings:
         left = until - monotonic()
         if left <= 0:
             return
         try:
             recorded = recorded_of(finding)
-            if not explainer.fails(recorded.ran):
-                continue
+            ran, seconds = recorded.ran, min(left, _EACH)
+            fails = explainer.fails(ran)
             explainer.tell(f"explaining {finding.id}")
-            keep = partial(_keep, recorded, store)
-            yield explained(finding, recorded.ran, explainer, keep, min(left, _EACH))
+            if not fails:
+                lost = _lost(explainer, finding, ran, seconds)
+                if lost.refuted:
+                    yield Refuted(finding, lost.ways)
+                if lost.ran is None:
+                    continue
+                ran = lost.ran
+            yield explained(finding, ran, explainer, partial(_keep, recorded, store), seconds)
         except Problem:
             continue  # what was found stays as it was: `eitherway explain` says why
+
+
+def _lost(explainer: Explainer, finding: Finding, ran: Ran, seconds: float) -> Lost:
+    if finding.kind is not Kind.LOST_WAKEUP:
+        return Lost()
+    return explainer.lost(finding, ran, seconds)
 
 
 _EACH = 5.0  # seconds to shorten one

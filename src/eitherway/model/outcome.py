@@ -48,8 +48,6 @@ class Outcome:
     ending: Ending
     code: int = 0
     output: Mapping[str, str] = field(default_factory=dict)
-    # As it was written, where in `output` it is in an order of its own.
-    shown: Mapping[str, str] = field(default_factory=dict, compare=False)
     # Digests of the same without the order between those who wrote, and without that of lines.
     writers: Mapping[str, str] = field(default_factory=dict)
     lines: Mapping[str, str] = field(default_factory=dict)
@@ -60,6 +58,8 @@ class Outcome:
     said: tuple[str, ...] = ()  # lines on standard error, and errors in logs, each with who says it
     forced: Forced = Forced.AS_ASKED
     refused: bool = False  # something, by the sandbox alone: elsewhere it would have been done
+    # As it was written, where in `output` it is in an order of its own.
+    shown: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def fails(self) -> bool:

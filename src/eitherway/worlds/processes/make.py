@@ -11,7 +11,7 @@ import shlex
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.tree import Tree
@@ -89,7 +89,10 @@ def missing_edge(provider: Rule, user: Rule, *, directory: bool) -> str:
 
 
 def _printed(launch: Launch, make: Sequence[str], box: Sandbox) -> str:
-    return told_by(launch, [*make, "-n", "-B", "--trace", "-j1"], box)
+    """As the first make, though we may have been started by one: those below it have a number."""
+    environment = {name: v for name, v in launch.environment.items() if name != "MAKELEVEL"}
+    asked = replace(launch, environment=environment)
+    return told_by(asked, [*make, "-n", "-B", "--trace", "-j1"], box)
 
 
 _IN_DIRECTORY = 'cd "$0" && exec "$@"'
