@@ -2,6 +2,7 @@
 // Descriptors are known by what they lead to: libc opens and closes some without telling us.
 #include "descriptors.h"
 #include "connections.h"
+#include "signals.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -197,6 +198,7 @@ static void note_copy(int descriptor) {
 
 void ew_number_copied(int from, int to) {
     uint32_t number = ew_number_of(from);
+    ew_signalfd_copied(from, to);
     note_copy(from);
     note_copy(to);
     ew_connections_forget((unsigned)to, (unsigned)to);
@@ -205,6 +207,7 @@ void ew_number_copied(int from, int to) {
 }
 
 void ew_numbers_closed(unsigned first, unsigned last) {
+    ew_signalfds_closed(first, last);
     ew_connections_forget(first, last);
     for (unsigned i = first; numbers && i <= last && i <= highest; i++)
         numbers[i] = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // read and its kin.
 #include "channels.h"
+#include "signals.h"
 #include "sync.h"
 #include "transfer.h"
 
@@ -42,6 +43,8 @@ static ssize_t run(int fd, struct reading *reading) {
     long got = ew_transfer_attempt(&transfer, attempt, reading);
     if (got >= 0)
         ew_channel_took_on(transfer.fd, &transfer.status, reading->pc);
+    if (got > 0 && reading->count == 1 && UNLIKELY(ew_watched))
+        ew_signals_read(fd, reading->parts->iov_base, got, reading->pc);
     ew_transfer_end(&transfer);
     ew_transferred(EW_OP_STORE, reading->parts, reading->count, got, reading->pc);
     return ew_result(got);

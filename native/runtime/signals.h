@@ -75,7 +75,12 @@ void ew_signal_from_timer(struct ew_thread *thread, const siginfo_t *info); // N
 siginfo_t *ew_signal_of_timer(struct ew_thread *thread, int id); // not taken yet; or NULL
 void ew_signal_retarget(uint64_t set); // the thread that was to take these may not any more
 void ew_signal_watch(uint64_t set);    // a signalfd is to see them
-void ew_look_for_signals(void);        // a moment at which they may come in, told apart by its step
+void ew_signalfds_closed(unsigned first, unsigned last);
+void ew_signalfd_copied(int from, int to);
+// What was read of a descriptor, which may be one: who reads of a signal knows what was done before
+// it was sent.
+void ew_signals_read(int descriptor, const void *told, long size, const void *pc);
+void ew_look_for_signals(void); // a moment at which they may come in, told apart by its step
 EW_DATA volatile int ew_signal_swallowed; // that the call under way raises, and its caller tells
 void ew_signal_forget(int number);        // of those that the kernel keeps for the process
 void ew_signal_of_call(int number);       // the running thread's call has raised it

@@ -112,10 +112,47 @@ EW_EXPORT int sigwait(const sigset_t *set, int *number) {
     return error;
 }
 
+// --- signals that are read
+
+// Which descriptors tell of signals; of those with higher numbers none is known.
+#define KNOWN 4096u
+EW_LARGE static bool signalfds[KNOWN];
+static bool any;
+
+static void set_signalfd(int descriptor, bool is) {
+    if ((unsigned)descriptor < KNOWN)
+        signalfds[descriptor] = is;
+    any |= is;
+}
+
+static bool is_signalfd(int descriptor) {
+    return any && (unsigned)descriptor < KNOWN && signalfds[descriptor];
+}
+
+void ew_signalfds_closed(unsigned first, unsigned last) {
+    for (unsigned i = first; any && i <= last && i < KNOWN; i++)
+        signalfds[i] = false;
+}
+
+void ew_signalfd_copied(int from, int to) {
+    if (any)
+        set_signalfd(to, is_signalfd(from));
+}
+
+void ew_signals_read(int descriptor, const void *told, long size, const void *pc) {
+    const struct signalfd_siginfo *signal = told;
+    if (LIKELY(!is_signalfd(descriptor)))
+        return;
+    for (; size >= (long)sizeof *signal; size -= (long)sizeof *signal, signal++)
+        if (signal->ssi_signo >= 1 && signal->ssi_signo <= SIGNALS)
+            ew_signal_taken((int)signal->ssi_signo, pc);
+}
+
 EW_EXPORT int signalfd(int descriptor, const sigset_t *set, int flags) {
     long result = raw6(SYS_signalfd4, descriptor, (long)set, 8, flags, 0, 0);
     if (result < 0)
         return (int)ew_result(result);
     ew_signal_watch(SET(set));
+    set_signalfd((int)result, true);
     return (int)result;
 }

@@ -20,6 +20,7 @@
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
@@ -275,6 +276,18 @@ static void take_signal(void) {
     check(sigwait(&set, &number) == 0);
 }
 
+static int signals;
+
+static void make_signal_descriptor(void) {
+    block_signal();
+    signals = signalfd(-1, &set, 0);
+}
+
+static void read_signal(void) {
+    struct signalfd_siginfo told;
+    check(read(signals, &told, sizeof told) == sizeof told && told.ssi_signo == SIGUSR1);
+}
+
 static atomic_int handled;
 
 static void handle(int number) {
@@ -457,6 +470,7 @@ static const struct {
     CASE(file_lock, make_locks, unlock_file, lock_file),
     CASE(signal_thread, block_signal, send_signal, take_signal),
     CASE(signal_process, block_signal, send_to_all, take_signal),
+    CASE(signal_read, make_signal_descriptor, send_to_all, read_signal),
     CASE(handler, set_handler, send_signal, suspend),
     CASE(alarm, handle_alarm, set_alarm, suspend),
     CASE(timer, make_timer, set_timer, count_down),
