@@ -104,9 +104,10 @@ static bool step(struct walk *walk) {
     memcpy(part, name, length);
     part[length] = '\0';
     bool stays = strcmp(part, ".") == 0, up = strcmp(part, "..") == 0;
+    bool is_last = !*rest;
     if (up && walk->in_root) { // there is nothing above
         memmove(walk->rest, rest, strlen(rest) + 1);
-        return *rest;
+        return !is_last;
     }
     if (before)
         walk->gone[walk->gone_length++] = '/';
@@ -114,21 +115,21 @@ static bool step(struct walk *walk) {
     walk->gone_length += length;
     struct entry_found found;
     bool there = entry_find(
-        &(struct entry_asked){walk->directory, part, length, walk->base, walk->gone, !*rest},
+        &(struct entry_asked){walk->directory, part, length, walk->base, walk->gone, is_last},
         &found);
     if (!stays && !up)
-        note(walk, part, length, there ? found.object : 0, !*rest);
+        note(walk, part, length, there ? found.object : 0, is_last);
     if (!there)
         return false;
     if (S_ISLNK(found.mode)) {
-        if (*rest || walk->follow)
+        if (!is_last || walk->follow)
             return follow_link(walk, part, found.object, before, rest);
         return false;
     }
     walk->directory = found.object;
     walk->in_root = walk->in_root && stays;
     memmove(walk->rest, rest, strlen(rest) + 1);
-    return *rest && S_ISDIR(found.mode);
+    return !is_last && S_ISDIR(found.mode);
 }
 
 static uint32_t how_it_is_opened(const struct thread *thread) {

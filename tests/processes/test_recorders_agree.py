@@ -147,6 +147,20 @@ def test_texts_are_read_wherever_they_lie(box: Sandbox, work: Path, watching: Wa
     assert {"end____8", "large", "untouched", "l" * 255} < set(names)
 
 
+def test_what_is_left_of_a_path_may_be_as_long_as_what_was_gone(
+    box: Sandbox, work: Path, watching: Watching
+) -> None:
+    """Such paths ended where they were cut: nobody was told of what they led to."""
+    script = "mkdir ab; echo 1 > ab/abc; cat ab/abc; ln -s ab/ l; cat l/abc; cat ab//four"
+    for ran in both(box, work, watching, "sh", "-c", script):
+        ways = [
+            [found.name for found in call.found]
+            for call in calls(ran.log, "openat")
+            if call.found and call.found[0].name in {"ab", "l"}
+        ]
+        assert ways == [["ab", "abc"], ["ab", "abc"], ["l", "ab", "abc"], ["ab", "four"]]
+
+
 def test_lives_go_by_the_numbers_that_threads_have(
     box: Sandbox, work: Path, watching: Watching
 ) -> None:
