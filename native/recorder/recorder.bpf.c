@@ -259,6 +259,7 @@ static u64 memory_begins;
 struct found {
     u64 at;          // where the kernel has the byte; 0: nowhere
     u64 entry, said; // what the last table says, as long as it holds
+    bool missing;    // the tables say that it is not there: nor can the kernel bring it here
 };
 
 INLINE u64 word_at(u64 address) {
@@ -269,7 +270,8 @@ INLINE u64 word_at(u64 address) {
 INLINE bool goes_on(struct found *found, u64 *table, u64 address, u32 shift) {
     u64 entry = *table + (address >> shift & ((1 << LEVEL) - 1)) * sizeof(u64);
     u64 said = word_at(entry), inside = (1ull << shift) - 1;
-    if (!(said & THERE) || !(said & OF_PROCESS))
+    found->missing = !(said & THERE);
+    if (found->missing || !(said & OF_PROCESS))
         return 0;
     *table = memory_begins + (said & FRAME);
     if (shift != LOWEST && (shift == HIGHEST || !(said & LARGE)))
@@ -282,6 +284,7 @@ INLINE bool goes_on(struct found *found, u64 *table, u64 address, u32 shift) {
 
 INLINE void find(struct found *found, struct task_struct *task, u64 address) {
     found->at = 0;
+    found->missing = 0;
     if (!memory_begins || !task->mm || address >> ADDRESSES)
         return;
     u64 table = word_at((u64)&task->mm->pgd);
@@ -299,11 +302,12 @@ INLINE bool holds(const struct found *found) {
     return word_at(found->entry) == found->said;
 }
 
-// 0: not so. An empty one the kernel is asked for, too: see own_words.
-INLINE long own_text(struct task_struct *task, char *to, u64 address) {
+// 0: not so. Where all that is read is zeros the kernel is asked, too: see own_words.
+INLINE long own_text(struct task_struct *task, char *to, u64 address, bool *missing) {
     struct found found;
     u32 room = room_at(address);
     find(&found, task, address);
+    *missing = found.missing;
     if (!found.at)
         return 0;
 #pragma clang loop unroll(disable)
@@ -313,7 +317,7 @@ INLINE long own_text(struct task_struct *task, char *to, u64 address) {
         ((u64 *)to)[i] = word;
         if (ends) {
             u64 length = (((ends & -ends) - 1) & EACH_BYTE) * EACH_BYTE >> 56;
-            return (i || length > 1) && holds(&found) ? i * sizeof(u64) + length : 0;
+            return (i || word) && holds(&found) ? i * sizeof(u64) + length : 0;
         }
     }
     return 0;
@@ -331,14 +335,15 @@ INLINE bool own_words(struct task_struct *task, u64 *to, u32 count, u64 address)
     return all && holds(&found);
 }
 #else
-#define own_text(task, to, address) 0
+#define own_text(task, to, address, missing) 0
 #define own_words(task, to, count, address) 0
 #endif
 
-// With its end.
-INLINE u32 text_at(struct task_struct *task, char *to, u64 address) {
-    long length = address ? own_text(task, to, address) : 0;
-    if (address && !length)
+// With its end. `again`: it is asked for again when the call is over, if it is not there yet.
+INLINE u32 text_at(struct task_struct *task, char *to, u64 address, bool again) {
+    bool missing = 0;
+    long length = address ? own_text(task, to, address, &missing) : 0;
+    if (address && !length && !(again && missing))
         length = read_user_text(to, SEEN_PATH, (const void *)address);
     return length > 0 ? length : 0;
 }
@@ -513,15 +518,15 @@ INLINE u64 argument(const struct seen *seen, u32 which) {
 }
 
 // A page that is not there cannot be brought here: then it is tried again when the call is over.
-INLINE void take_paths(struct task_struct *task, struct seen *seen,
-                       const struct seen_shape *shape) {
+INLINE void take_paths(struct task_struct *task, struct seen *seen, const struct seen_shape *shape,
+                       bool again) {
     u32 used = seen->length[0];
     if (shape->path[0] != SEEN_NO_ARGUMENT && !seen->length[0])
-        used = seen->length[0] = text_at(task, seen->text, argument(seen, shape->path[0]));
+        used = seen->length[0] = text_at(task, seen->text, argument(seen, shape->path[0]), again);
     if (used > SEEN_PATH) // it is not
         return;
     if (shape->path[1] != SEEN_NO_ARGUMENT && !seen->length[1])
-        seen->length[1] = text_at(task, seen->text + used, argument(seen, shape->path[1]));
+        seen->length[1] = text_at(task, seen->text + used, argument(seen, shape->path[1]), again);
 }
 
 // Where one that is not from the root begins.
@@ -586,7 +591,7 @@ INLINE void take_more(struct task_struct *task, struct seen *seen, const struct 
     if (shape->second != SEEN_NO_ARGUMENT)
         inode_of_descriptor(task, argument(seen, shape->second), &seen->second);
     if (shape->path[0] != SEEN_NO_ARGUMENT) {
-        take_paths(task, seen, shape);
+        take_paths(task, seen, shape, 1);
         if (!seen->length[0] || seen->text[0] != '/')
             take_start(task, seen, shape->directory[0], &seen->directory[0]);
     }
@@ -663,7 +668,7 @@ INLINE void take_status(struct task_struct *task, struct seen *seen) {
 INLINE void take_given(struct task_struct *task, struct seen *seen, const struct seen_shape *shape,
                        u32 number) {
     long long result = seen->result;
-    take_paths(task, seen, shape);
+    take_paths(task, seen, shape, 0);
     if (shape->gives_descriptor && result >= 0) {
         struct file *file = file_of(task, result);
         u32 mode = 0;
