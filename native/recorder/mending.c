@@ -2,11 +2,13 @@
 // What the paths of a call led to before it. They are walked when it is over: what the call itself
 // has changed is known from its result.
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 
+#include "../tracer/call_table.h"
 #include "entries.h"
 
 static struct ew_process_lookup *last_of(struct thread *thread, uint32_t path) {
@@ -176,12 +178,30 @@ static void take_socket(struct thread *thread, const struct seen *seen) {
     mend_all(thread, seen);
 }
 
+// A call with one path, and that is empty: it is about a descriptor itself, and goes nowhere.
+static bool is_about_descriptor(const struct seen *seen, uint32_t paths) {
+    return paths == 1 && seen->length[0] == 1;
+}
+
+static void take_descriptor(struct thread *thread, const struct seen *seen) {
+    for (int i = 0; i < ARGUMENTS; i++)
+        if (thread->shape->takes[i] == TAKES_DIRECTORY && (int)seen->arguments[i] != AT_FDCWD) {
+            thread->call.object = object_of_seen(&seen->directory[0]);
+            thread->mode = seen->directory[0].mode;
+        }
+}
+
 void entries_take(struct thread *thread, const struct seen *seen) {
+    uint32_t paths = path_count(seen->number);
     thread->lookup_count = 0;
     if (seen->number == SYS_bind || seen->number == SYS_connect)
         take_socket(thread, seen);
-    if (!path_count(seen->number))
+    if (!paths)
         return;
+    if (is_about_descriptor(seen, paths)) {
+        take_descriptor(thread, seen);
+        return;
+    }
     uint32_t number = walk_number(seen);
     bool again = number && walk_again(thread, number, seen);
     if (!again) {
