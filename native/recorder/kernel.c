@@ -12,7 +12,7 @@
 enum { WORD = sizeof(uint64_t), LINE = 64, AHEAD = 1024 };
 enum { PART = 1 << 18, SIZE = sizeof(struct seen_ring), PARTS = SIZE / PART + 1 };
 enum { TOLD_EVERY = 1 << 15 }; // bytes: how far we have read, to those who write
-enum { ROUND = 1 << 20 };      // of the ring that is used, where the reader keeps up
+enum { ROUND = 1 << 18 };      // of the ring that is used, where the reader keeps up
 
 static int loader;
 static int ring;
