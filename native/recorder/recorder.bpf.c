@@ -302,25 +302,55 @@ INLINE bool holds(const struct found *found) {
     return word_at(found->entry) == found->said;
 }
 
+// Of a text that ends in it, with its end; 0: it does not. The lowest byte is the first.
+INLINE u64 length_in(u64 word) {
+    u64 ends = (word - EACH_BYTE) & ~word & EACH_BYTE << 7;
+    return ends ? (((ends & -ends) - 1) & EACH_BYTE) * EACH_BYTE >> 56 : 0;
+}
+
+// From this word on it lies in another page, but for some bytes of it.
+INLINE long own_text_behind(struct task_struct *task, char *to, u64 address, u32 i,
+                            const struct found *before, bool *missing) {
+    struct found found;
+    u32 room = room_at(address), left = (room - i * sizeof(u64)) & (sizeof(u64) - 1);
+    find(&found, task, address + room);
+    *missing = found.missing;
+    if (!found.at)
+        return 0;
+    u64 word = word_at(found.at), from = found.at + sizeof(u64) - left, all = word;
+    if (left)
+        word =
+            word << 8 * left | word_at(before->at + room - sizeof(u64)) >> 8 * (sizeof(u64) - left);
+#pragma clang loop unroll(disable)
+    for (; i < SEEN_PATH / sizeof(u64); i++) {
+        u64 length = length_in(word), at = i;
+        __asm__("%0 &= %1" : "+r"(at) : "i"(SEEN_PATH / sizeof(u64) - 1)); // as in shape_of
+        ((u64 *)to)[at] = word;
+        if (length)
+            return all && holds(before) && holds(&found) ? i * sizeof(u64) + length : 0;
+        all |= word = word_at(from);
+        from += sizeof(u64);
+    }
+    return 0;
+}
+
 // 0: not so. Where all that is read is zeros the kernel is asked, too: see own_words.
 INLINE long own_text(struct task_struct *task, char *to, u64 address, bool *missing) {
     struct found found;
-    u32 room = room_at(address);
+    u32 i = 0, room = room_at(address);
     find(&found, task, address);
     *missing = found.missing;
     if (!found.at)
         return 0;
 #pragma clang loop unroll(disable)
-    for (u32 i = 0; i < SEEN_PATH / sizeof(u64) && (i + 1) * sizeof(u64) <= room; i++) {
-        u64 word = word_at(found.at + i * sizeof(u64));
-        u64 ends = (word - EACH_BYTE) & ~word & EACH_BYTE << 7; // the lowest tells the first
+    for (; i < SEEN_PATH / sizeof(u64) && (i + 1) * sizeof(u64) <= room; i++) {
+        u64 word = word_at(found.at + i * sizeof(u64)), length = length_in(word);
         ((u64 *)to)[i] = word;
-        if (ends) {
-            u64 length = (((ends & -ends) - 1) & EACH_BYTE) * EACH_BYTE >> 56;
+        if (length)
             return (i || word) && holds(&found) ? i * sizeof(u64) + length : 0;
-        }
     }
-    return 0;
+    return i && i < SEEN_PATH / sizeof(u64) ? own_text_behind(task, to, address, i, &found, missing)
+                                            : 0;
 }
 
 // What lies in memory that the kernel has nowhere of its own reads as zeros.
