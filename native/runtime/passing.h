@@ -16,11 +16,33 @@ static inline uint32_t ew_byte(uint32_t byte) {
     return (ew_current & ~EW_BYTES) | 1u << byte;
 }
 
-// A byte of such, which the thread has touched before in this segment.
+static inline bool ew_narrow_is_written(const uint32_t *writes, uint32_t mine) {
+    return ((writes[0] ^ mine) <= EW_BYTES && writes[0] & mine & EW_BYTES) ||
+           ((writes[1] ^ mine) <= EW_BYTES && writes[1] & mine & EW_BYTES);
+}
+
+// A byte of a split cell, which the thread has touched before in this segment.
 static inline bool ew_split_is_done(const struct ew_cell *cell, uint32_t byte, bool writes) {
-    const struct ew_cell *of_byte = &ew_split_of(cell)[byte];
     uint32_t mine = ew_byte(byte);
-    return of_byte->write == mine || (!writes && of_byte->read == mine);
+    return (!writes && *ew_split_read_of(cell, byte) == mine) ||
+           (ew_split_is_wide(cell) ? ew_split_wide(cell)[byte].write == mine
+                                   : ew_narrow_is_written(ew_split_narrow(cell)->writes, mine));
+}
+
+// The running thread, which knows who has written these bytes before, is the last now. Not where
+// both entries go on to be needed.
+static inline bool ew_narrow_write(uint32_t *writes, uint32_t bytes) {
+    uint32_t mine = (ew_current & ~EW_BYTES) | bytes;
+    uint32_t first = writes[0] & ~bytes, second = writes[1] & ~bytes;
+    if (!(first & EW_BYTES) || (first ^ mine) <= EW_BYTES)
+        first = first & EW_BYTES ? first | mine : mine;
+    else if (!(second & EW_BYTES) || (second ^ mine) <= EW_BYTES)
+        second = second & EW_BYTES ? second | mine : mine;
+    else
+        return false;
+    writes[0] = first;
+    writes[1] = second;
+    return true;
 }
 
 // The thread has read the same before, since it was last written: then it knows of that write.
@@ -46,10 +68,15 @@ static inline bool ew_byte_passes(struct ew_cell *of_byte, uint32_t mine, bool w
 
 // Some bytes of a cell that is split, and known. The others stay what they are.
 static inline void ew_split_put(struct ew_cell *cell, uint32_t bytes, bool writes) {
-    struct ew_cell *of_bytes = ew_split_of(cell);
-    for (uint32_t byte = 0; byte < 4; byte++)
+    bool narrow = writes && !ew_split_is_wide(cell);
+    if (narrow && UNLIKELY(!ew_narrow_write(ew_split_narrow(cell)->writes, bytes))) {
+        ew_split_widen(cell);
+        narrow = false;
+    }
+    for (uint32_t byte = 0; !narrow && byte < 4; byte++)
         if (bytes >> byte & 1)
-            *(writes ? &of_bytes[byte].write : &of_bytes[byte].read) = ew_byte(byte);
+            *(writes ? &ew_split_wide(cell)[byte].write : ew_split_read_of(cell, byte)) =
+                ew_byte(byte);
     ew_split_know(cell);
 }
 

@@ -249,7 +249,8 @@ static void write_cell(struct ew_cell *cell, uint32_t bytes, const struct ew_acc
 
 // Each byte by itself.
 static void access_split(struct ew_cell *cell, uint32_t bytes, const struct ew_access *access) {
-    struct ew_cell *of_byte = ew_split_of(cell);
+    ew_split_widen(cell);
+    struct ew_cell *of_byte = ew_split_wide(cell);
     for (uint32_t byte = 1; byte < EW_BYTES; byte <<= 1, of_byte++)
         if (!(bytes & byte))
             continue;

@@ -6,7 +6,7 @@
 // and a cell holds one for writes and one for reads. With bit 31 it is the number of a set of
 // entries: several readers that do not know of each other, bytes with different pasts, or a place
 // at which every access is looked at.
-//     31 set | 30 0 | 29 the cell's own readers | 28 split: a cell for each byte | 27..0 number
+//     31 set | 30 0 | 29 the cell's own readers | 28 split: | 27 wide | 26..0 number
 #ifndef EITHERWAY_SHADOW_H
 #define EITHERWAY_SHADOW_H
 

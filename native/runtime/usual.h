@@ -21,11 +21,16 @@ void ew_usual_cells(unsigned op, uintptr_t address, size_t size, uintptr_t pc);
 
 // --- one or two bytes: small fields side by side mostly have different pasts
 
-EW_USUAL void ew_put_bytes(struct ew_cell *cell, uint32_t byte, uint32_t size, bool writes) {
-    struct ew_cell *of_byte = &ew_split_of(cell)[byte];
-    for (uint32_t i = 0; i < size; i++)
-        *(writes ? &of_byte[i].write : &of_byte[i].read) = ew_byte(byte + i);
+EW_USUAL bool ew_put_bytes(struct ew_cell *cell, uint32_t byte, uint32_t size, bool writes) {
+    bool narrow = writes && !ew_split_is_wide(cell);
+    if (narrow &&
+        UNLIKELY(!ew_narrow_write(ew_split_narrow(cell)->writes, ((1u << size) - 1) << byte)))
+        return false;
+    for (uint32_t i = 0; !narrow && i < size; i++)
+        *(writes ? &ew_split_wide(cell)[byte + i].write : ew_split_read_of(cell, byte + i)) =
+            ew_byte(byte + i);
     ew_split_know(cell);
+    return true;
 }
 
 // A write of the last byte may make one cell of them again, when the first was written in the same
@@ -38,8 +43,8 @@ EW_USUAL bool ew_split_bytes_pass(struct ew_cell *cell, uint32_t byte, uint32_t 
         return true;
     if (!ew_split_is_known(cell) || ew_place_may_be_shared(pc))
         return false;
-    ew_put_bytes(cell, byte, size, writes);
-    return !mine || !writes || byte + size < 4 || ew_split_of(cell)->write != ew_byte(0);
+    return ew_put_bytes(cell, byte, size, writes) &&
+           (!mine || !writes || byte + size < 4 || !ew_split_is_done(cell, 0, true));
 }
 
 EW_USUAL void ew_usual_small(unsigned op, uintptr_t address, uint32_t size, uintptr_t pc) {
