@@ -90,6 +90,26 @@ def test_who_is_slow_fails_for_what_it_has_not_stored(consequences: str, tmp_pat
     assert classes["hinted"] is Class.K_WITNESS_HARMLESS
 
 
+def test_an_order_that_never_came_is_not_told_as_one(consequences: str, tmp_path: Path) -> None:
+    """What goes wrong is shown all the same, with what was done to see it."""
+    with bench([consequences, "sent_at_once"], continuations=2) as made:
+        ran = made.explorer.run(scheduler="round-robin", detect=True)
+        races = made.races_in(ran).values()
+        (race,) = (race for race in races if race.operations[1].place.function == "measure")
+        told = made.judge.judged(race, ran, lambda _: tmp_path)
+    assert (told.klass, told.confidence.schedules) == (Class.SPEC_VIOLATED, 0)
+    assert told.consequence.startswith(
+        "While thread T1 is held right before its write of size 8 at "
+    )
+    assert told.consequence.endswith(
+        " on the other side of that, the program ends with exit status 0."
+    )
+    before, behind = told.orders
+    assert ("right before its write" in before.order, "status 3" in before.does) == (True, True)
+    assert ("right behind its write" in behind.order, "status 0" in behind.does) == (True, True)
+    assert "B can come first" not in "".join(told.explanation)
+
+
 def test_other_runs_that_wait_for_long_are_not_looked_at(
     consequences: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

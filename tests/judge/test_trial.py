@@ -170,6 +170,14 @@ def test_what_ends_the_recorded_order_early_is_nothing_of_a_pair_that_has_no_oth
     assert Trial(0, replace(CRASH, forced=Forced.ENDED), short).klass is Class.INCONCLUSIVE
 
 
+def test_what_goes_wrong_where_neither_order_comes_is_nothing_of_the_pair() -> None:
+    """Held behind its access, the first thread keeps the second from its own as before it."""
+    waits = replace(WELL, forced=Forced.BLOCKED)
+    trial = Trial(0, waits, replace(CRASH, forced=Forced.BLOCKED))
+    assert (trial.differs, trial.klass) == (False, Class.SINGLE_ORDERING)
+    assert Trial(0, waits, CRASH, WELL).klass is Class.SPEC_VIOLATED
+
+
 def test_output_in_an_open_order_is_known_again_in_another_run() -> None:
     """What counts of it then is what each thread writes, or the lines, of either run."""
 

@@ -93,13 +93,20 @@ class Shown:
 
 def _single(finding: Finding, verdict: Verdict, instance: Instance) -> tuple[str, ...]:
     """Not by what orders two threads, but it is decided."""
-    proof = [line for line in finding.explanation if not line.startswith(UNDECIDED)]
     why = why_single(verdict, instance.sides)
-    return (
-        *proof,
-        "So nothing that is meant to order threads decides it. But while A was held back, in "
-        f"{len(verdict.trials)} ways, B did not come: {why}.",
-    )
+    return _held_back(finding, f", in {len(verdict.trials)} ways, B did not come: {why}.")
+
+
+def _slow(finding: Finding, instance: Instance) -> tuple[str, ...]:
+    """The other order was not had, and who waits for it is slow: as any thread may be."""
+    slow = instance.sides[0].actor
+    return _held_back(finding, f", B did not come: what goes wrong is that {slow} is slow.")
+
+
+def _held_back(finding: Finding, told: str) -> tuple[str, ...]:
+    proof = [line for line in finding.explanation if not line.startswith(UNDECIDED)]
+    so = "So nothing that is meant to order threads decides it. But while A was held back"
+    return (*proof, f"{so}{told}")
 
 
 def _is_looked_at(pair: Pair) -> bool:
@@ -312,8 +319,18 @@ class Judge(Closing):
         )
         if verdict.klass is Class.SINGLE_ORDERING:
             return replace(told, explanation=_single(finding, verdict, best.instance))
+        if verdict.klass is Class.SPEC_VIOLATED and not best.verdict.decisive.flipped:
+            told = replace(told, explanation=_slow(finding, best.instance))
+            return self._with_evidence(told, best, keep)
         if not any(trial.flipped for trial in best.verdict.trials):
             return told
+        return self._of_both_orders(told, shown, best, keep)
+
+    def _of_both_orders(
+        self, told: Finding, shown: list[Shown], best: Shown, keep: Keep
+    ) -> Finding:
+        """With what is to be said where both were had."""
+        verdict = best.verdict
         if verdict.klass is Class.INCONCLUSIVE:
             pair, trial = best.instance.pair, best.verdict.decisive
             words = told_of_stopped(self._tracer, best.branches, pair, trial)
@@ -393,7 +410,7 @@ class Judge(Closing):
         tells = finding.klass is Class.OUTPUT_DIFFERS and not self._specification.ignored
         differences = first_differences(control, flip) if tells else ()
         first, second = shown.instance.sides[:2]
-        orders = orders_of((first, second), recorded, other)
+        orders = orders_of((first, second), recorded, other, came=trial.flipped)
         worse = recorded if trial.control.fails and not trial.flip.fails else other
         return replace(
             finding,

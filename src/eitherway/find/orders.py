@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eitherway.explain.sentences import differing, order
-from eitherway.judge.sentences import does
+from eitherway.judge.sentences import does, held_before, held_behind
 from eitherway.model.finding import FoundOperation, Ordered
 from eitherway.model.outcome import Outcome
 from eitherway.worlds.threads.captured import Captured, apart
@@ -27,14 +27,17 @@ class Kept(NamedTuple):
 
 
 def orders_of(
-    pair: tuple[FoundOperation, FoundOperation], recorded: Kept, other: Kept
+    pair: tuple[FoundOperation, FoundOperation], recorded: Kept, other: Kept, *, came: bool = True
 ) -> tuple[Ordered, Ordered]:
-    """The recorded order, then the other one."""
+    """The recorded order, then the other one; where that never `came`, what was done to have it."""
     first, second = pair
+    words = order(first, second), order(second, first)
+    if not came:
+        words = held_behind(first), held_before(first)
     outputs = differing(_written(recorded.ran), _written(other.ran))
     return (
-        Ordered(order(first, second), does(recorded.outcome), outputs[0], recorded.replay),
-        Ordered(order(second, first), does(other.outcome), outputs[1], other.replay),
+        Ordered(words[0], does(recorded.outcome), outputs[0], recorded.replay),
+        Ordered(words[1], does(other.outcome), outputs[1], other.replay),
     )
 
 

@@ -29,6 +29,8 @@ def consequence(
 ) -> str:
     """One sentence: what the other order does; `orders`, if not those of the first two."""
     first, second = map(side, operations[:2])
+    if verdict.klass is Class.SPEC_VIOLATED and not verdict.decisive.flipped:
+        orders = orders or _slow(operations[0])
     orders = orders or Orders(
         f"When the {second} comes before the {first}", f"When the {first} comes before the {second}"
     )
@@ -41,6 +43,21 @@ def consequence(
     if verdict.klass is Class.SINGLE_ORDERING:
         return f"The {second} did not come before the {first}: {why_single(verdict, operations)}."
     return f"What both orders do could not be told: {verdict.reason}."
+
+
+def _slow(first: FoundOperation) -> Orders:
+    instead = "while it is held on the other side of that,"
+    return Orders(f"While {held_before(first)}", f"While {held_behind(first)}", instead)
+
+
+def held_before(operation: FoundOperation) -> str:
+    """What a branch does to who comes first: "thread T1 is held right before its write of ..."."""
+    return f"{operation.actor} is held right before its {_done(operation)}"
+
+
+def held_behind(operation: FoundOperation) -> str:
+    """The same once it has been let make its access."""
+    return f"{operation.actor} is held right behind its {_done(operation)}"
 
 
 def why_single(verdict: Verdict, operations: tuple[FoundOperation, ...]) -> str:
@@ -125,11 +142,19 @@ def opened_in_vain(races: int, *, lacks: bool) -> str:
 
 def side(operation: FoundOperation) -> str:
     """Who does what where: "write of size 4 by thread T1 at app.c:12"."""
+    return f"{operation.op} by {operation.actor}{_where(operation)}"
+
+
+def _done(operation: FoundOperation) -> str:
+    return f"{operation.op}{_where(operation)}"
+
+
+def _where(operation: FoundOperation) -> str:
     place = own_frame(operation.stack)
     where = f" in {shortened(place.function)}" if place.function else ""
     if place.file and place.line:
         where = f" at {place.file.rpartition('/')[2]}:{place.line}"
-    return f"{operation.op} by {operation.actor}{where}"
+    return where
 
 
 def does(outcome: Outcome, other: Outcome | None = None) -> str:

@@ -143,12 +143,13 @@ class Trial:
 
     @property
     def _has_no_other(self) -> bool:
-        """Whether neither order came, and only the recorded one because the program ended before.
+        """Whether neither order came, and nothing goes wrong while the first is held before it.
 
-        Then it was something else that ended it: while the first is held, nothing goes wrong.
+        Where it is held behind it, the second does not come there either: what goes wrong then is
+        the doing of something else.
         """
         tried = self.flip.forced in (Forced.BLOCKED, Forced.ENDED, Forced.WAITS)
-        return tried and not self.flip.fails and self.control.forced is Forced.CUT_SHORT
+        return tried and not self.flip.fails and self.control.forced is not Forced.AS_ASKED
 
     @property
     def _is_cut_short(self) -> bool:

@@ -616,6 +616,27 @@ static void much_output(void) {
     run(announce, say_much);
 }
 
+// One store makes both: who does not see the first does not come to the second.
+static struct {
+    int made, size;
+} parcel, whole = {1, 3};
+static __attribute__((noinline)) void measure(void) {
+    looked = parcel.size;
+}
+static void *unpack(void *unused) {
+    if (!parcel.made)
+        exit(3);
+    measure();
+    return unused;
+}
+static void *send(void *unused) {
+    *(volatile __typeof__(whole) *)&parcel = whole;
+    return unused;
+}
+static void sent_at_once(void) {
+    run(send, unpack);
+}
+
 static const struct {
     const char *name;
     void (*function)(void);
@@ -638,6 +659,7 @@ static const struct {
     {"one_of_many", one_of_many},
     {"rises", rises},
     {"seen_before", seen_before},
+    {"sent_at_once", sent_at_once},
     {"last_label", last_label},
     {"adhoc", adhoc},
     {"adhoc_started_first", adhoc_started_first},
