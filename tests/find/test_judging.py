@@ -31,6 +31,15 @@ class Table:
         return finding
 
 
+class Interrupted:
+    """By somebody, at the second one."""
+
+    def judged(self, finding: Finding) -> Finding:
+        if finding.id == "EW-1":
+            raise KeyboardInterrupt
+        return finding
+
+
 class Endless:
     """Comes to no end."""
 
@@ -46,7 +55,7 @@ JUDGING = cast(Judging, Table())
 
 def test_what_cannot_be_judged_costs_nothing_else() -> None:
     told: list[str] = []
-    judged, notes = judge_all(JUDGING, FINDINGS, told.append)
+    judged, notes, _ = judge_all(JUDGING, FINDINGS, told.append)
     assert [finding.id for finding in judged] == ["EW-0", "EW-2"]
     assert notes == ["2 of 3 findings were judged", "EW-1 is not judged: its recording is gone"]
     assert told[0] == "judging 1 of 3: EW-0"
@@ -55,15 +64,26 @@ def test_what_cannot_be_judged_costs_nothing_else() -> None:
 def test_none_is_begun_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = iter([0.0, 1.0, 11.0])
     monkeypatch.setattr(module, "monotonic", lambda: next(moments))
-    judged, notes = judge_all(JUDGING, FINDINGS, lambda _: None, seconds=10.0)
+    judged, notes, _ = judge_all(JUDGING, FINDINGS, lambda _: None, seconds=10.0)
     assert [finding.id for finding in judged] == ["EW-0"]
     assert "2 were not judged in the time that there was: eitherway judge" in notes
 
 
 def test_one_that_is_under_way_has_as_long_again() -> None:
-    judged, notes = judge_all(cast(Judging, Endless()), FINDINGS, lambda _: None, seconds=0.01)
+    endless = cast(Judging, Endless())
+    judged, notes, _ = judge_all(endless, FINDINGS, lambda _: None, seconds=0.01)
     assert judged == []
     assert "3 were not judged in the time that there was: eitherway judge" in notes
+
+
+def test_what_was_judged_when_it_is_interrupted_is_kept() -> None:
+    kept: list[Finding] = []
+    interrupted = cast(Judging, Interrupted())
+    told = judge_all(interrupted, FINDINGS, lambda _: None, keep=kept.append)
+    assert [finding.id for finding in kept] == ["EW-0"]
+    assert told.findings == kept
+    assert told.notes[1] == "2 were not judged before it was interrupted: eitherway judge"
+    assert isinstance(told.interrupted, KeyboardInterrupt)
 
 
 def test_what_is_being_explained_when_the_time_is_over_stays_as_it_was(

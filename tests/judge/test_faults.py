@@ -207,13 +207,14 @@ def test_a_killed_judge_leaves_nothing_but_what_it_has_to_do_still(
     there, mark = begun.parent, uuid.uuid4().hex
     mounts = seen(begun).mounts
     began, go = (os.open(there / name, os.O_RDWR) for name in ("began", "go"))
+    said = (there / "said").open("w+")
     process = subprocess.Popen(
         [sys.executable, "-m", "eitherway", *words, "--checker", f"{there}/checker", *command],
         cwd=begun,
         env={**os.environ, "MARK": mark, "TMPDIR": str(there / "scratch")},
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stdout=said,
+        stderr=subprocess.STDOUT,
     )
     assert os.read(began, 5) == b"here\n"  # a branch was run, and is looked at
     below = marked(mark)
@@ -221,6 +222,14 @@ def test_a_killed_judge_leaves_nothing_but_what_it_has_to_do_still(
     process.send_signal(number)
     os.write(go, b"on\n" * 100)  # for all that wait, or begin to
     process.wait()
+    with said:
+        said.seek(0)
+        told = said.read()
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        assert "EitherWay: 1 finding: 1 unjudged" in told
+        assert "0 of 1 findings were judged" in told
+        assert told.endswith("eitherway: interrupted; this is what was found until then\n")
     assert await_end(below, 300) == set()
     assert marked(mark) == set()
     os.close(began)

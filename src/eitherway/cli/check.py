@@ -14,6 +14,7 @@ from eitherway.findings.merge import stamped
 
 if TYPE_CHECKING:
     from eitherway.find.progress import Progress
+    from eitherway.find.saved import Held
     from eitherway.find.specification import Specification
     from eitherway.model.finding import Finding
     from eitherway.recording.store import Store
@@ -93,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     progress = check.searched()
     held = saved.hold(store, _stamped(progress))
     if args.judge is not False:
-        check.judge_and_explain(progress)
+        check.judge_and_explain(progress, held)
     else:
         check.try_wake_ups(progress)
     result = _deliver(plan, progress, _notes(progress, program))
@@ -150,7 +151,7 @@ class _Check:
         known.add_places(progress.places)
         return progress
 
-    def judge_and_explain(self, progress: "Progress") -> None:
+    def judge_and_explain(self, progress: "Progress", held: "Held") -> None:
         """What was found has its class then, and what failed the pair that decides."""
         from eitherway.worlds.threads.launch import fix_addresses
 
@@ -159,6 +160,7 @@ class _Check:
         _judge(
             progress,
             self.store,
+            held,
             self.course,
             None if self.args.judge else seconds,
             fixed=fixed,
@@ -193,18 +195,22 @@ class _Check:
         fixed = fix_addresses()
         if not wanted or progress.interrupted or not fixed or self.course.driver:
             return
-        with (
-            Line() as line,
-            running.apart(self.launch) as box,
-            explaining(
-                self.launch, box, self.store, self.course, fixed=fixed, tell=line.show
-            ) as explainer,
-        ):
-            told = (
-                refuted_all(explainer, wanted, until, more)
-                if feared
-                else explain_all(explainer, wanted, self.store, until, more)
-            )
+        told: list[Finding | Refuted] = []
+        try:
+            with (
+                Line() as line,
+                running.apart(self.launch) as box,
+                explaining(
+                    self.launch, box, self.store, self.course, fixed=fixed, tell=line.show
+                ) as explainer,
+            ):
+                told += (
+                    refuted_all(explainer, wanted, until, more)
+                    if feared
+                    else explain_all(explainer, wanted, self.store, until, more)
+                )
+        except KeyboardInterrupt as interrupt:
+            progress.interrupted = interrupt
         for one in told:
             if isinstance(one, Refuted):
                 del progress.findings[one.finding.id]
@@ -228,6 +234,7 @@ def _tell_kept(count: int, result: findings_list.Result, progress: "Progress") -
 def _judge(
     progress: "Progress",
     store: "Store",
+    held: "Held",
     course: "Plan",
     seconds: float | None,
     *,
@@ -235,13 +242,19 @@ def _judge(
     jobs: int,
     specification: "Specification",
 ) -> None:
-    """What was found has its class then."""
+    """What was found has its class then, and each is kept as soon as it has."""
+    from eitherway.find import saved
     from eitherway.find.judging import Judging, is_open, judge_all
     from eitherway.judge.experiment import CONTINUATIONS
 
     wanted = list(filter(is_open, progress.findings.values()))
     if not wanted or progress.interrupted:
         return
+
+    def keep(finding: "Finding") -> None:
+        progress.findings[finding.id] = finding
+        saved.add(store, _stamped(progress), held)
+
     with (
         Judging(
             store,
@@ -253,9 +266,9 @@ def _judge(
         ) as judging,
         Line() as line,
     ):
-        judged, notes = judge_all(judging, wanted, line.show, seconds)
-    progress.findings.update({finding.id: finding for finding in judged})
-    progress.notes.extend(notes)
+        judged = judge_all(judging, wanted, line.show, seconds, keep)
+    progress.notes.extend(judged.notes)
+    progress.interrupted = judged.interrupted
 
 
 def _short(progress: "Progress") -> str:

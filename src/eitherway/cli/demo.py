@@ -142,6 +142,8 @@ def _report(path: Path, *, fixed: bool) -> None:
     with Judging(
         Store.default(tell=say), plan=course, fixed=fixed, continuations=CONTINUATIONS
     ) as judging:
-        judged, more = judge_all(judging, found, lambda _: None)
-    result = findings_list.result_of(plan, judged, [*notes, *more])
+        judged = judge_all(judging, found, lambda _: None)
+    if judged.interrupted:
+        raise judged.interrupted
+    result = findings_list.result_of(plan, judged.findings, [*notes, *judged.notes])
     findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))

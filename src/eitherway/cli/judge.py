@@ -66,14 +66,15 @@ def run(args: argparse.Namespace) -> int:
         ) as judging,
         Line() as line,
     ):
-        judged, notes = judge_all(judging, wanted, line.show)
-    saved.replace(store, judged)
-    told = {finding.id: finding for finding in (*wanted, *judged)}
-    result = findings_list.result_of(plan, told.values(), notes)
+        judged = judge_all(
+            judging, wanted, line.show, keep=lambda finding: saved.replace(store, [finding])
+        )
+    told = {finding.id: finding for finding in (*wanted, *judged.findings)}
+    result = findings_list.result_of(plan, told.values(), judged.notes)
     findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
     if result.findings and result.findings[0].replay:
         output.say(f"next: {result.findings[0].replay}")
-    return result.exit_code
+    return running.code_of(result.exit_code, judged.interrupted)
 
 
 def _wanted(names: Sequence[str], store: "Store") -> list[Finding]:

@@ -2,11 +2,12 @@
 """Judges kept findings, each from the recording that shows it; branches that show more are kept."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
+from typing import NamedTuple
 
 from eitherway.closing import Closing
 from eitherway.errors import BadInput, Problem, Unavailable
@@ -105,33 +106,61 @@ def is_open(finding: Finding) -> bool:
     return can_be and finding.klass is Class.UNJUDGED
 
 
+class Judged(NamedTuple):
+    """Those that could be, and notes; what interrupted it, if anything did."""
+
+    findings: list[Finding]
+    notes: list[str]
+    interrupted: KeyboardInterrupt | None = None
+
+
 def judge_all(
     judging: Judging,
     findings: Sequence[Finding],
     tell: Callable[[str], None],
     seconds: float | None = None,
-) -> tuple[list[Finding], list[str]]:
-    """Those that could be judged, and notes; after so many seconds no other is begun.
+    keep: Callable[[Finding], object] = lambda _: None,
+) -> Judged:
+    """One after the other, each kept when it is judged; after so many seconds no other is begun.
 
     The one that is under way then has as many seconds more.
     """
     judged: list[Finding] = []
     notes: list[str] = []
+    interrupted = None
+    try:
+        with suppress(OutOfTime), alarm(2 * seconds) if seconds else nullcontext():
+            for one in _judged_each(judging, findings, tell, seconds, notes):
+                judged.append(one)
+                keep(one)
+    except KeyboardInterrupt as interrupt:
+        interrupted = interrupt
+    if left := len(findings) - len(judged) - len(notes):
+        when = "before it was interrupted" if interrupted else "in the time that there was"
+        notes.append(f"{left} were not judged {when}: eitherway judge")
+    told = [f"{len(judged)} of {len(findings)} findings were judged", *notes]
+    return Judged(judged, told, interrupted)
+
+
+def _judged_each(
+    judging: Judging,
+    findings: Sequence[Finding],
+    tell: Callable[[str], None],
+    seconds: float | None,
+    notes: list[str],
+) -> Iterator[Finding]:
+    """`notes` are told of each that cannot be."""
     until = None if seconds is None else monotonic() + seconds
-    left = len(findings)
-    with suppress(OutOfTime), alarm(2 * seconds) if seconds else nullcontext():
-        for number, finding in enumerate(findings, 1):
-            if until is not None and monotonic() > until:
-                break
-            tell(f"judging {number} of {len(findings)}: {finding.id}")
-            try:
-                judged.append(judging.judged(finding))
-            except Problem as problem:
-                notes.append(f"{finding.id} is not judged: {problem.message}")
-            left -= 1
-    if left:
-        notes.append(f"{left} were not judged in the time that there was: eitherway judge")
-    return judged, [f"{len(judged)} of {len(findings)} findings were judged", *notes]
+    for number, finding in enumerate(findings, 1):
+        if until is not None and monotonic() > until:
+            return
+        tell(f"judging {number} of {len(findings)}: {finding.id}")
+        try:
+            one = judging.judged(finding)
+        except Problem as problem:
+            notes.append(f"{finding.id} is not judged: {problem.message}")
+        else:
+            yield one
 
 
 def recorded_of(finding: Finding) -> Recorded:
