@@ -128,6 +128,7 @@ def test_check_judges_unless_it_is_not_to(tmp_path: Path, asked: tuple[str, ...]
         (("--checker", "no-such-checker"), "no command that can be started"),
         (("--checker", ""), "the checker is empty"),
         (("--expect-output", "gone.txt"), "gone.txt cannot be read"),
+        (("--expect-output", "/dev/zero"), "/dev/zero has more than 1,048,576 bytes"),
     ],
 )
 def test_a_specification_that_cannot_be_read_is_refused_before_anything_runs(

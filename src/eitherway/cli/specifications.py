@@ -76,7 +76,14 @@ def _pattern(text: str) -> "re.Pattern[bytes]":
 
 
 def _content(name: str) -> bytes:
+    """Not more of it than is kept of an output: a device may have no end."""
+    from eitherway.worlds.threads.captured import KEPT  # late: NumPy comes with it
+
     try:
-        return Path(name).read_bytes()
+        with Path(name).open("rb") as file:
+            content = file.read(KEPT + 1)
     except OSError as problem:
         raise BadInput(f"{name} cannot be read: {problem.strerror}") from None
+    if len(content) > KEPT:
+        raise BadInput(f"{name} has more than {KEPT:,} bytes: output is looked at as far as that")
+    return content
