@@ -22,9 +22,10 @@ from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.order import Order
 from eitherway.model.race import Race
 from eitherway.model.trace import Table, Trace
-from eitherway.model.words import OpKind
+from eitherway.model.words import Kind, OpKind
 from eitherway.recording.read import Recording
 from eitherway.sandbox import scratch
+from eitherway.worlds.threads.blocks import Blocks
 from eitherway.worlds.threads.described import Descriptions
 from eitherway.worlds.threads.events import Events
 from eitherway.worlds.threads.explorer import Explorer
@@ -169,10 +170,12 @@ class Tracer:
         where, *also = _ranges(bytes_) if self._fixed else [Where()]
         request = TraceRequest(Depth.VALUES, stop=stop, where=where, also=tuple(also))
         traced = self.trace(ran, request)
-        races = detect_all(traced.trace, ACCESSES_TO_EACH)
+        seen = detect_all(traced.trace, ACCESSES_TO_EACH)
+        races = [race for race in seen if not _is_behind_a_block(traced, race)]
         not_shown = _not_shown(traced, candidates, races)
         denied = _within_blocks(traced, not_shown)
-        limits = (*races.limits, *(_ASTRAY if denied != not_shown else ()))
+        are_astray = denied != not_shown or len(races) < len(seen)
+        limits = (*seen.limits, *(_ASTRAY if are_astray else ()))
         found = tuple(traced.findings(races))
         sides = {number for race in races for number in race.operations}
         return Opinion(found, denied, traced.differs, limits, places_of(traced.events, sides))
@@ -258,6 +261,21 @@ def _within_blocks(traced: Traced, candidates: tuple[Candidate, ...]) -> tuple[C
         for one in candidates
         if not np.any((low < one.address + max(one.size, 1)) & (high > one.address))
     )
+
+
+def _is_behind_a_block(traced: Traced, race: Race) -> bool:
+    """Whether of who allocates or frees only that was traced which is not the block's.
+
+    It is about the block, and the access about what lies behind it: where all of a run is traced,
+    the two do not meet.
+    """
+    numbers = np.array(race.operations)
+    rows = traced.events.events[numbers]
+    is_life = np.isin(rows["op"], [int(OpKind.ALLOCATE), int(OpKind.FREE)])
+    if race.kind is not Kind.DATA_RACE or not is_life.any():
+        return False
+    in_block = Blocks(traced.events.names.memory).find(rows["address"], numbers) >= 0
+    return bool(np.any(is_life & ~in_block)) and bool(np.any(strays(traced.events)[numbers]))
 
 
 _ASTRAY = (
