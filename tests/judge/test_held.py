@@ -6,12 +6,16 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.judge.bench import bench
 
+from eitherway.find.held_words import words_of
 from eitherway.find.states import BY_LOADS, DIFFERS_NEAR, NOTHING_LEFT, SAME_NEAR
 from eitherway.model.words import Class
+from eitherway.symbols.unwinding import Stack
+from eitherway.worlds.threads.held import Apart, Held, Values
 
 pytestmark = pytest.mark.usefixtures("fixed")
 
@@ -79,6 +83,11 @@ def test_what_is_stored_on_another_threads_stack_differs(
 
 def test_what_a_thread_returns_differs(built: Built, tmp_path: Path) -> None:
     assert states(built("-O2"), "returns", tmp_path) == [f"{DIFFERS_NEAR}what thread T2 returns."]
+
+
+def test_the_main_thread_is_called_so() -> None:
+    over = Held(0, 0, (), (), cast(Stack, None), cast(Values, None))
+    assert words_of(Apart(over, None)) == "what main thread returns"
 
 
 def test_where_a_thread_goes_on_differs(built: Built, tmp_path: Path) -> None:

@@ -8,12 +8,13 @@ from eitherway.symbols.held_variables import variable_in, variable_on_stack
 from eitherway.symbols.later_reads import KEPT
 from eitherway.symbols.lines import Frames, frames_at
 from eitherway.symbols.unwinding import Unwound
+from eitherway.worlds.threads.described import actor
 from eitherway.worlds.threads.held import Apart
 
 
 def words_of(apart: Apart) -> str:
     """As in "'seen' of looks (in r12)"."""
-    frame, thread = apart.frame, f"thread T{apart.held.thread}"
+    frame, thread = apart.frame, actor(apart.held.thread)
     if frame and apart.register is not None:
         return _in_register(apart, frame, apart.register)
     if frame and apart.stack is not None:

@@ -10,6 +10,7 @@ from eitherway.model.finding import Finding, FoundOperation, Source
 from eitherway.model.identity import identified
 from eitherway.model.words import NEVER_RETURNED, OP_WORDS, Class, Kind, OpKind, World
 from eitherway.symbols.lines import frames_at
+from eitherway.worlds.threads.described import actor
 from eitherway.worlds.threads.family import FoundKind
 from eitherway.worlds.threads.run import Ran
 
@@ -30,7 +31,7 @@ def finding_of(candidate: Candidate, program: str, reason: str) -> Finding:
     words = OP_WORDS[OpKind(later.op)]
     accesses = candidate.size > 0
     side = FoundOperation(
-        actor=f"thread T{candidate.thread}" if candidate.thread else "main thread",
+        actor=actor(candidate.thread),
         op=f"{words} of size {candidate.size}" if accesses else f"{words}{NEVER_RETURNED}",
         object="memory" if accesses else "",
         stack=frames_at(program, [later.place - 1])[0],

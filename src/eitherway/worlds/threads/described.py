@@ -100,7 +100,7 @@ class Descriptions:
         block = self._blocks[number]
         if block.what is not Came.THREAD_LOCAL:
             within = _bytes(address - block.start, size)
-            by = _actor(block.thread) if block.what is Came.ALLOCATED else ""
+            by = actor(block.thread) if block.what is Came.ALLOCATED else ""
             whole = address == block.start and size >= block.size
             field = self._field(block, address, size) if by and not whole else ""
             return Described(part="" if whole else with_field(within, field), allocator=by)
@@ -170,8 +170,9 @@ def _bytes(first: int, size: int, form: str = "d") -> str:
 
 
 def _of(thread: int, what: str) -> str:
-    return f"{what} of {_actor(thread)}"
+    return f"{what} of {actor(thread)}"
 
 
-def _actor(thread: int) -> str:
+def actor(thread: int) -> str:
+    """As a person calls it, by its number."""
     return f"thread T{thread}" if thread else "main thread"
