@@ -10,7 +10,7 @@
 
 uint32_t ew_slot;
 const uint32_t *ew_clock;
-uint32_t *ew_slot_of;
+uint16_t *ew_slot_of;
 static uint32_t *thread_of; // by block of segments
 
 uint32_t ew_thread_of_segment(uint32_t segment) {
@@ -81,6 +81,8 @@ static uint32_t take_slot(const struct ew_vector *creator) {
         *at = free_slots[--free_count];
         return found.slot;
     }
+    if (slots > UINT16_MAX)
+        ew_cannot("more than 65,536 threads at once, while races are looked for");
     return slots++;
 }
 

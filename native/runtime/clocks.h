@@ -18,7 +18,7 @@
 EW_DATA uint32_t ew_current;      // the running thread's entry: its segment << 4 | 15
 EW_DATA uint32_t ew_slot;         // its slot
 EW_DATA const uint32_t *ew_clock; // what it knows, by slot
-EW_DATA uint32_t *ew_slot_of;     // by block of segments
+EW_DATA uint16_t *ew_slot_of;     // by block of segments
 
 static inline uint32_t ew_slot_of_segment(uint32_t segment) {
     return ew_slot_of[segment >> EW_BLOCK_BITS];

@@ -129,7 +129,7 @@ static void switch_to(struct ew_thread *next) {
 }
 
 // The outside is looked at now and then even while somebody is ready, lest it starve.
-#define LOOK_EVERY 256
+#define LOOK_EVERY 1024
 static uint32_t decisions;
 
 uint64_t ew_steps;

@@ -56,6 +56,24 @@ static inline __attribute__((always_inline)) bool is_done(uintptr_t address, siz
                      : ew_small_is_done(address, (uint32_t)size, writes);
 }
 
+// Apart from their hooks, which so need no frame: looks at small fields, and at what is most often
+// a pointer, after which the next is looked for ahead.
+#define APART static __attribute__((noinline)) void
+APART read8_first(uintptr_t address, uintptr_t pc) {
+    ew_look_ahead(address);
+    ew_usual_two(LOAD, address, pc);
+}
+
+#define SMALL(size)                                                                                \
+    APART read##size##_first(uintptr_t address, uintptr_t pc) {                                    \
+        ew_usual_small(LOAD, address, size, pc);                                                   \
+    }                                                                                              \
+    APART write##size##_first(uintptr_t address, uintptr_t pc) {                                   \
+        ew_usual_small(STORE, address, size, pc);                                                  \
+    }
+SMALL(1)
+SMALL(2)
+
 static inline __attribute__((always_inline)) void look(unsigned op, uintptr_t address, size_t size,
                                                        uintptr_t pc) {
     if (size == 16)
@@ -64,14 +82,10 @@ static inline __attribute__((always_inline)) void look(unsigned op, uintptr_t ad
         ew_usual_two(op, address, pc);
     else if (size == 4)
         ew_usual_cell(op, address, pc);
+    else if (size == 2)
+        (op == LOAD ? read2_first : write2_first)(address, pc);
     else
-        ew_usual_small(op, address, (uint32_t)size, pc);
-}
-
-// Where the compiler's own are called, the next is looked for ahead.
-static __attribute__((noinline)) void read8_first(uintptr_t address, uintptr_t pc) {
-    ew_look_ahead(address);
-    look(LOAD, address, 8, pc);
+        (op == LOAD ? read1_first : write1_first)(address, pc);
 }
 
 static inline __attribute__((always_inline)) void access(unsigned op, void *p, size_t size,

@@ -127,6 +127,7 @@ EW_USUAL void ew_look_ahead(uintptr_t address) {
                      : "r"(address));
     there = there >> 32 ? there : address; // most often a number: it has no cells to look for
     __builtin_prefetch(ew_cell_at(there), 1);
+    __builtin_prefetch(ew_cell_at(there) + 8, 1); // a structure most often goes on there
 }
 
 #endif
