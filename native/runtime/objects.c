@@ -35,7 +35,7 @@ static void grow(void) {
 }
 
 struct ew_sync_object *ew_object_at(const void *address) {
-    if (object_count * 2 >= (object_bits ? 1u << object_bits : 0))
+    if (object_count >= (object_bits ? 3u << object_bits >> 2 : 0))
         grow();
     struct ew_sync_object *object = place_of(objects, object_bits, (uintptr_t)address);
     if (!object->address) {
