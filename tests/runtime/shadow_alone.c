@@ -109,7 +109,9 @@ struct ew_thread *ew_thread_at(uint32_t index) {
 // --- the same by counting: what each knows of each, and what each did last to each byte
 
 static uint32_t knows[THREADS][THREADS], released[LOCKS][THREADS], shared[LOCKS][THREADS];
-#define BYTES 48
+#define BYTES 240
+static uint32_t bytes = BYTES; // that this run touches; most touch few, and so meet at more of them
+#define FEW 48
 enum { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, KINDS };
 static uint32_t did[BYTES][THREADS][KINDS];
 static bool given_back[BYTES];
@@ -241,14 +243,14 @@ static struct touch some_touch(void) {
     touch.ranges = !touch.atomic && below(6) == 0;
     touch.frees = !touch.atomic && below(40) == 0;
     if (touch.ranges || touch.frees)
-        touch.size = 1 + below(24);
-    touch.at = below(BYTES - touch.size + 1);
+        touch.size = 1 + below(bytes == BYTES && below(2) ? BYTES : 24);
+    touch.at = below(bytes - touch.size + 1);
     if (touch.atomic || (!touch.ranges && below(4)))
         touch.at &= ~(touch.size - 1);
     if (touch.frees) { // blocks are aligned
         touch.at &= ~7u;
         touch.size = (touch.size + 7) & ~7u;
-        touch.size = touch.at + touch.size > BYTES ? BYTES - touch.at : touch.size;
+        touch.size = touch.at + touch.size > bytes ? bytes - touch.at : touch.size;
         touch.writes = true;
     }
     return touch;
@@ -304,6 +306,7 @@ static bool agree(uint64_t seed, uint32_t step) {
 
 static bool run(uint64_t seed) {
     uint32_t members = 2 + below(ALIVE - 1);
+    bytes = below(3) ? FEW : BYTES;
     for (uint32_t step = 0; step < 3000; step++) {
         uint32_t what = below(16);
         if (what < 3) {
@@ -315,8 +318,8 @@ static bool run(uint64_t seed) {
         } else if (what == 6 && below(8) == 0) {
             join_thread();
         } else if (what == 7 && below(8) == 0) {
-            uint32_t from = below(BYTES / 8) * 8;
-            new_block(from, 8 * (1 + below((BYTES - from) / 8)), below(2));
+            uint32_t from = below(bytes / 8) * 8;
+            new_block(from, 8 * (1 + below((bytes - from) / 8)), below(2));
         } else if (!agree(seed, step)) {
             return false;
         }
