@@ -66,22 +66,31 @@ static struct free_slot {
 } *free_slots;
 static uint32_t free_count, free_room, slots;
 #define LOOK_AT 32
+#define SLOTS (UINT16_MAX + 1u) // see ew_slot_of
 
 static uint32_t known(const struct ew_vector *clock, uint32_t slot) {
     return clock && slot < clock->length ? clock->at[slot] : 0;
 }
 
 // One whose last thread's end the creator knows of: then who knows the new one knows the old one.
-static uint32_t take_slot(const struct ew_vector *creator) {
+static bool take_free_slot(const struct ew_vector *creator, uint32_t *slot) {
     uint32_t looked = free_count < LOOK_AT ? free_count : LOOK_AT;
     for (uint32_t i = 0; i < looked; i++) {
         struct free_slot *at = &free_slots[free_count - 1 - i], found = *at;
         if (known(creator, found.slot) < found.last)
             continue;
         *at = free_slots[--free_count];
-        return found.slot;
+        *slot = found.slot;
+        return true;
     }
-    if (slots > UINT16_MAX)
+    return false;
+}
+
+// Of threads that nobody joins, nobody knows the end: such slots are free when it is forgotten.
+static uint32_t new_slot(void) {
+    if (slots == SLOTS)
+        forget_history();
+    if (slots == SLOTS)
         ew_cannot("more than 65,536 threads at once, while races are looked for");
     return slots++;
 }
@@ -105,16 +114,17 @@ static void make_places(void) {
 
 static void give_clock(struct ew_thread *thread, const struct ew_vector *creator) {
     struct ew_times *mine = &thread->times;
-    uint32_t had = slots;
     if (UNLIKELY(next_block == BLOCKS))
         forget_history();
+    bool is_free = take_free_slot(creator, &mine->slot);
+    if (!is_free)
+        mine->slot = new_slot();
     mine->thread = thread->id;
-    mine->slot = take_slot(creator);
     ew_vector_copy(&mine->clock, creator);
     ew_vector_reach(&mine->clock, slots);
     take_block(mine);
     mine->clock->at[mine->slot] = mine->segment;
-    if (slots > had)
+    if (!is_free)
         make_places();
 }
 
@@ -284,12 +294,15 @@ void ew_clocks_fence(int order) {
 
 // --- beginning, and beginning again
 
-// Everything so far counts as known to everybody: races with it are missed, none is invented.
+// Everything so far counts as known to everybody: races with it are missed, none is invented. Its
+// clock stays where it is: a thread that is being created copies it.
 static void begin_again(struct ew_thread *thread) {
     struct ew_times *mine = &thread->times;
     if (!mine->clock)
         return;
     memset(mine->clock->at, 0, mine->clock->length * sizeof *mine->clock->at);
+    mine->slot = slots++;
+    mine->clock->length = slots;
     ew_vector_drop(&mine->loaded);
     ew_vector_drop(&mine->fenced);
     ew_vector_drop(&mine->woken);
@@ -303,10 +316,10 @@ static EW_COLD void forget_history(void) {
     ew_shadow_forget();
     ew_objects_forget();
     next_block = 1;
-    for (uint32_t i = 0; i < free_count; i++)
-        free_slots[i].last = 0;
+    free_count = slots = 0;
     for (uint32_t i = 0; i < ew_thread_count(); i++)
         begin_again(ew_thread_at(i));
+    make_places();
     show();
 }
 

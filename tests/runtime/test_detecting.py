@@ -16,6 +16,7 @@ PROGRAMS = [
     "programs/fork_in_thread.c",
     "shapes/cancelled_anywhere.c",
     "shapes/main_leaves_first.c",
+    "never_joined.c",
 ]
 
 
