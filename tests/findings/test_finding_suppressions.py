@@ -211,6 +211,9 @@ def of_stacks(*stacks: tuple[str, ...]) -> Finding:
             ("std::_Sp_atomic<std::shared_ptr<int> >::load(std::memory_order) const", "f"),
             ("std::swap<int*>(int*&, int*&)", "std::_Sp_atomic<std::shared_ptr<int> >::store()"),
         ),
+        of_stacks(
+            ("_ZSt4swapIPiE", "std::_Sp_atomic<std::shared_ptr<int>>::swap(std::shared_ptr<int>&)"),
+        ),
     ],
 )  # fmt: skip
 def test_the_shipped_lines_know_false_reports_of_the_libraries(one: Finding) -> None:
