@@ -11,9 +11,11 @@ from tests.corpus.expect import PROGRAMS
 
 from eitherway.find import explaining as explain
 from eitherway.find.explained import Cause, Explainer, Short
-from eitherway.model.finding import FoundOperation, Frame
+from eitherway.find.racing import Racing
+from eitherway.model.finding import Finding, FoundOperation, Frame, Seen
 from eitherway.model.identity import own_frame
 from eitherway.model.outcome import Ending, Outcome
+from eitherway.model.words import Class, Kind, World
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.threads.branch import outcome_of
 from eitherway.worlds.threads.course import Plan
@@ -100,6 +102,34 @@ def test_a_race_is_named_where_it_decides(name: str, ops: list[str], tmp_path: P
     assert 0 < cause.critical.shown <= cause.critical.tried
 
 
+def test_a_race_that_decides_has_its_class_from_that_also_where_it_was_harmless(
+    tmp_path: Path,
+) -> None:
+    with explaining("flag_and_wait", tmp_path, HERE) as (explainer, ran):
+        finding = explainer.finding_of(ran)
+        told = explain.explained(finding, ran, explainer, lambda _: tmp_path / "run", SECONDS)
+        cause = explainer.cause(explainer.shorten(ran, SECONDS), SECONDS).cause
+    assert cause is not None
+    (number,) = Racing(cause.traced).numbers
+    harmless = Finding(
+        World.THREADS, Kind.DATA_RACE, (), id=number, klass=Class.K_WITNESS_HARMLESS, seen=Seen("1")
+    )
+    (race,) = told.worse([finding, harmless])
+    assert (race.id, race.klass, race.seen) == (number, Class.SPEC_VIOLATED, harmless.seen)
+    assert race.orders == told.finding.orders
+    assert "; the other way round the program ends with exit status 0" in race.consequence
+    assert finding.id in race.reason
+    assert not list(told.worse([race]))  # as bad as it can be: what was told stays
+
+
+def test_a_pair_that_is_no_race_makes_none_worse(tmp_path: Path) -> None:
+    with explaining("counted_and_locked", tmp_path, HERE) as (explainer, ran):
+        finding = explainer.finding_of(ran)
+        told = explain.explained(finding, ran, explainer, lambda _: tmp_path / "run", SECONDS)
+    assert told.finding.orders
+    assert told.race is None
+
+
 def test_where_every_schedule_fails_no_order_is_to_blame(tmp_path: Path) -> None:
     with explaining("mutex_relock", tmp_path) as (explainer, ran):
         sought = explainer.cause(explainer.shorten(ran, SECONDS), SECONDS)
@@ -112,7 +142,7 @@ def test_the_history_shows_when_a_signal_was_sent_and_taken(tmp_path: Path) -> N
     with explaining("signal_lock", tmp_path) as (explainer, ran):
         finding = explainer.finding_of(ran)
         told = explain.explained(finding, ran, explainer, lambda _: tmp_path / "run", SECONDS)
-    ops = [moment.op for moment in told.history.moments]
+    ops = [moment.op for moment in told.finding.history.moments]
     assert ops.index("sending of SIGUSR1") < ops.index("signal SIGUSR1")
 
 

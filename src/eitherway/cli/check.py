@@ -13,6 +13,7 @@ from eitherway.errors import UsageError
 from eitherway.findings.merge import stamped
 
 if TYPE_CHECKING:
+    from eitherway.find.explaining import Explained
     from eitherway.find.progress import Progress
     from eitherway.find.saved import Held
     from eitherway.find.specification import Specification
@@ -195,7 +196,7 @@ class _Check:
         fixed = fix_addresses()
         if not wanted or progress.interrupted or not fixed or self.course.driver:
             return
-        told: list[Finding | Refuted] = []
+        told: list[Explained | Refuted] = []
         try:
             with (
                 Line() as line,
@@ -216,7 +217,8 @@ class _Check:
                 del progress.findings[one.finding.id]
                 progress.notes.append(str(one))
             else:
-                progress.findings[one.id] = one
+                worse = list(one.worse(progress.findings.values()))
+                progress.findings.update((each.id, each) for each in (one.finding, *worse))
 
 
 def _tell_kept(count: int, result: findings_list.Result, progress: "Progress") -> None:

@@ -68,10 +68,11 @@ def run(args: argparse.Namespace) -> int:
             lambda ran: save(Recorded(recorded.launch, ran), store),
             args.seconds,
         )
-    saved.replace(store, [told])
-    result = findings_list.result_of(plan, [told], [])
+    shown = [told.finding, *told.worse(saved.known(store))]
+    saved.replace(store, shown)
+    result = findings_list.result_of(plan, shown, [])
     findings_list.deliver(plan, result, lambda: findings_list.show_text(plan, result))
-    output.say(f"next: {told.replay}")
+    output.say(f"next: {told.finding.replay}")
     return result.exit_code
 
 

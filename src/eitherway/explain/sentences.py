@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why a run does what it does, in sentences."""
 
+from collections.abc import Sequence
 from itertools import takewhile
 
 from eitherway.judge.sentences import side
-from eitherway.model.finding import FoundOperation
+from eitherway.model.finding import FoundOperation, Ordered
 from eitherway.model.text import counted
 
 _LINES = 12  # of output that are shown
@@ -51,6 +52,17 @@ def decided(shown: int, tried: int, *, drawn: bool) -> str:
         f"alike but for these two, and it is so in {shown} of {tried} ways to go on from there."
     )
     return f"{decides}{history}"
+
+
+def of_race(failure: str) -> str:
+    """That a race has its class from what it leads to in the run of another finding."""
+    return f"It is the pair that decides whether {failure} happens: both orders were run there."
+
+
+def of_orders(orders: Sequence[Ordered]) -> str:
+    """What the program does with one order of two operations and with the other."""
+    fails, other = orders
+    return f"When {fails.order}, {fails.does}; the other way round {other.does}."
 
 
 def undecided(pairs: int, *, whole: bool) -> str:

@@ -25,8 +25,9 @@ from eitherway.model.history import Moment
 from eitherway.model.identity import own_frame
 from eitherway.model.order import Order
 from eitherway.model.outcome import Ending, Forced, Outcome, signal_name
+from eitherway.model.race import Race
 from eitherway.model.trace import Trace
-from eitherway.model.words import HANDLER_CALLED, OP_WORDS, Arm, OpFlag, OpKind
+from eitherway.model.words import HANDLER_CALLED, OP_WORDS, Arm, Kind, OpFlag, OpKind
 from eitherway.worlds.threads.branch import Branches, Pair, Spec, outcome_of, why_not
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.places import NOWHERE, Places
@@ -77,6 +78,15 @@ class Cause:
         met = self.critical.pair
         first, second = self.traced.side(met.first), self.traced.side(met.second)
         return (_as_sent(first), _as_sent(second)) if met.moment else (first, second)
+
+    @property
+    def race(self) -> Finding | None:
+        """The two as the data race that they are, by the id that it has in every run."""
+        met = self.critical.pair
+        if not met.race:
+            return None
+        (finding,) = self.traced.findings([Race(Kind.DATA_RACE, (met.first, met.second))])
+        return finding
 
 
 _SIGNAL = re.compile(r"signals\[(\d+)\]")  # where the runtime tells that one is sent or taken

@@ -77,14 +77,34 @@ class Refuted:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A finding with why it is so."""
+
+    finding: Finding
+    race: Finding | None = None  # the data race that decides, with what its two orders do
+
+    def worse(self, known: Iterable[Finding]) -> Iterator[Finding]:
+        """The race, where it is told already, and not as what breaks the program.
+
+        It was judged in another run, and there nothing came of it.
+        """
+        race = self.race
+        if race is None or race.id == self.finding.id:
+            return
+        for finding in known:
+            if finding.id == race.id and finding.klass is not Class.SPEC_VIOLATED:
+                yield replace(race, seen=finding.seen, sources=finding.sources)
+
+
 def explain_all(
     explainer: Explainer, findings: Iterable[Finding], store: Store, until: float, more: float
-) -> list[Finding | Refuted]:
+) -> list[Explained | Refuted]:
     """Those of which the recorded run fails, as long as there is time; and what is not so.
 
     What is under way then has so many seconds more; else it stays as it was.
     """
-    told: list[Finding | Refuted] = []
+    told: list[Explained | Refuted] = []
     with suppress(OutOfTime), alarm(max(until - monotonic(), 0) + more):
         told.extend(_explained_each(explainer, findings, store, until))
     return told
@@ -113,7 +133,7 @@ def refuted_all(
 
 def _explained_each(
     explainer: Explainer, findings: Iterable[Finding], store: Store, until: float
-) -> Iterator[Finding | Refuted]:
+) -> Iterator[Explained | Refuted]:
     for finding in findings:
         left = until - monotonic()
         if left <= 0:
@@ -156,10 +176,11 @@ def _keep(recorded: Recorded, store: Store, ran: Ran) -> Path:
 
 def explained(
     finding: Finding, ran: Ran, explainer: Explainer, keep: Keep, seconds: float
-) -> Finding:
+) -> Explained:
     """The finding with why it is so. Raises Unavailable when the run does not come again."""
     if (finding.kind in _POSSIBLE or finding.klass in _QUIET) and not explainer.fails(ran):
-        return finding if finding.klass in _QUIET else replace(finding, reason=_ONLY_POSSIBLE)
+        possible = replace(finding, reason=_ONLY_POSSIBLE)
+        return Explained(finding if finding.klass in _QUIET else possible)
     short = explainer.shorten(ran, seconds)
     before, after = switches(ran.schedule), switches(short.ran.schedule)
     told = sentences.shortest(before, after, short.runs, whole=short.whole)
@@ -174,12 +195,13 @@ def explained(
     try:
         sought = explainer.cause(short, seconds)
     except Unavailable as problem:
-        return _and(shown, f"Which pair decides is not known: {problem.message}.")
+        return Explained(_and(shown, f"Which pair decides is not known: {problem.message}."))
     if sought.cause is not None:
-        return _with_cause(shown, short, sought.cause, explainer, keep)
+        decided = _with_cause(shown, short, sought.cause, explainer, keep)
+        return Explained(decided, _race(decided, sought.cause))
     if not sought.avoided:
-        return _and(shown, sentences.unavoidable(sought.runs))
-    return _and(shown, sentences.undecided(sought.pairs, whole=sought.whole))
+        return Explained(_and(shown, sentences.unavoidable(sought.runs)))
+    return Explained(_and(shown, sentences.undecided(sought.pairs, whole=sought.whole)))
 
 
 def _and(finding: Finding, more: str) -> Finding:
@@ -205,6 +227,23 @@ def _with_cause(
         ),
         orders=orders,
         history=_history(finding, pair, cause),
+    )
+
+
+def _race(told: Finding, cause: Cause) -> Finding | None:
+    """The race that decides what a finding tells of, with the same two runs."""
+    race = cause.race
+    if race is None or told.klass is not Class.SPEC_VIOLATED:
+        return None
+    return replace(
+        race,
+        klass=told.klass,
+        reason=sentences.of_race(told.id),
+        consequence=sentences.of_orders(told.orders),
+        confidence=told.confidence,
+        evidence=told.evidence,
+        replay=told.replay,
+        orders=told.orders,
     )
 
 
