@@ -238,3 +238,19 @@ def test_calls_that_overlap_are_not_told_to_have_an_order(box: Sandbox, work: Pa
     assert unsure.pattern == OVERLAPPING
     (finding,) = findings_of(found.trace, [unsure], source=Source("test"))
     assert "A and B were under way at the same time here" in finding.explanation[-1]
+
+
+ENDS_SOUGHT = """\
+for (1..2) { fork or do {
+    sysopen F, "f", 0x41; sysseek F, 0, 2; syswrite F, "line of $_\\n"; exit 0;
+} }
+wait; wait;
+"""
+
+
+@pytest.mark.usefixtures("box")
+def test_who_looks_for_the_end_of_a_file_may_look_too_early(work: Path) -> None:
+    """And writes over what another appends."""
+    (finding,) = checked_command(work, "perl", "-e", ENDS_SOUGHT).findings.values()
+    assert finding.klass is Class.OUTPUT_DIFFERS
+    assert {operation.op for operation in finding.operations} == {"lseek", "write"}

@@ -108,3 +108,10 @@ def test_a_datagram_may_be_sent_before_anybody_is_there(
     assert calls(finding) == {"bind", sent}
     assert {operation.variable for operation in finding.operations} == {"port 4711"}
     assert "who sends a datagram" in finding.explanation[-1]
+
+
+@pytest.mark.usefixtures("box")
+def test_who_begins_to_watch_when_all_is_done_is_told_nothing(program: str, work: Path) -> None:
+    (finding,) = loud(checked(work, program, "watches too late"))
+    assert calls(finding) == {"inotify_add_watch", "openat"}
+    assert finding.klass is Class.SPEC_VIOLATED

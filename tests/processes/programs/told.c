@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <mqueue.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -169,6 +170,18 @@ static int by_inotify(void) {
     return read(watch, event, sizeof event) <= 0 || looked();
 }
 
+// Who begins to watch when all is done is told nothing, and gives up.
+static int watches_too_late(void) {
+    struct pollfd poller = {.fd = inotify_init1(0), .events = POLLIN};
+    if (fork() == 0) {
+        make_file();
+        _exit(0);
+    }
+    if (inotify_add_watch(poller.fd, ".", IN_CREATE) < 0)
+        return 1;
+    return poll(&poller, 1, 1000) != 1;
+}
+
 // Who has the same working directory goes to another one: for both.
 static int goes_elsewhere(void) {
     int status;
@@ -332,6 +345,7 @@ int main(int count, char **words) {
         {"senders", senders},
         {"opened too early", opened_too_early},
         {"inotify", by_inotify},
+        {"watches too late", watches_too_late},
         {"signalled", signalled},
         {"waited", waited},
         {"port", by_port},

@@ -86,7 +86,7 @@ CALLS: dict[int, Shape] = {
         ("descriptor",),
         "nothing",
         "never",
-        ("store position",),
+        ("load extent if SEEK_END", "store position"),
     ),
     9: Shape(
         "mmap",
@@ -826,7 +826,7 @@ CALLS: dict[int, Shape] = {
         ("descriptor", "path"),
         "nothing",
         "never",
-        ("load entry",),
+        ("load entry", "look at what is watched"),
     ),
     257: Shape(
         "openat",

@@ -141,6 +141,13 @@ class Call(NamedTuple):
         entry = self.entry()
         return entry.object if entry else self.object
 
+    @property
+    def watched(self) -> int:
+        """By the tracer's own look, or where the path ends; 0: that is not known."""
+        if not self.worked:
+            return 0
+        return self.second or (self.found[-1].object if self.found else 0)
+
 
 def call_of(log: Log, number: int) -> Call:
     """The call of this number."""

@@ -161,6 +161,15 @@ def _listing(call: Call, _: Mode) -> Iterator[Micro]:
         yield Micro(OpKind.LOAD, "directory", call.object, 0, ALL)
 
 
+def _look_at_watched(call: Call, mode: Mode) -> Iterator[Micro]:
+    """What was done to it before is not told."""
+    watched = call.watched
+    if watched and _is_kept(mode(watched)):
+        yield Micro(OpKind.LOAD, "file", watched, *ATTRIBUTES)
+        if stat.S_ISDIR(mode(watched)):
+            yield Micro(OpKind.LOAD, "directory", watched, 0, ALL)
+
+
 def _store_position(call: Call, mode: Mode) -> Iterator[Micro]:
     if call.worked and _is_kept(mode(call.object)):
         yield Micro(OpKind.STORE, "position", call.object)
@@ -313,6 +322,7 @@ _ACTIONS: dict[str, Action] = {
     "load attributes": _attributes(OpKind.LOAD, ATTRIBUTES),
     "load permissions": _load_permissions,
     "store permissions": _attributes(OpKind.STORE, PERMISSIONS),
+    "load extent": _attributes(OpKind.LOAD, EXTENT),
     "store extent": _attributes(OpKind.STORE, EXTENT),
     "store extent of second": _attributes(OpKind.STORE, EXTENT, second=True),
     "store links": _attributes(OpKind.STORE, LINKS),
@@ -330,6 +340,7 @@ _ACTIONS: dict[str, Action] = {
     "load process of other": _process_of_other,
     "wait stream": _wait_stream,
     "look at stream": _wait_stream,
+    "look at what is watched": _look_at_watched,
     "wake stream": _wake_stream(),
     "take or give stream": _wake_stream(),
     "wake stream of second": _wake_stream(second=True),
@@ -393,6 +404,10 @@ def _maps_shared(call: Call) -> bool:
     return shared and bool(call.arguments[2] & _PROT_WRITE)
 
 
+def _seeks_by_size(call: Call) -> bool:
+    return call.arguments[2] in (os.SEEK_END, os.SEEK_DATA, os.SEEK_HOLE)
+
+
 def _locks(call: Call) -> bool:
     return call.arguments[1] in SETS_LOCK and call.value & LOCK_TYPE != fcntl.F_UNLCK
 
@@ -407,6 +422,7 @@ _CONDITIONS: dict[str, Callable[[Call], bool]] = {
     "O_TRUNC": _truncates,
     "O_CREAT": lambda call: bool(call.opens & os.O_CREAT),
     "shared and writable": _maps_shared,
+    "SEEK_END": _seeks_by_size,
     "locking": lambda call: not call.arguments[1] & fcntl.LOCK_UN,
     "LOCK_UN": lambda call: bool(call.arguments[1] & fcntl.LOCK_UN),
     "F_SETLK": _locks,

@@ -27,7 +27,7 @@ class Notices:
 
     def follow(self, call: Call) -> None:
         """Who begins to watch, and who is told."""
-        if call.name == "inotify_add_watch" and (watched := _watched(call)):
+        if call.name == "inotify_add_watch" and (watched := call.watched):
             handle = self._handle(call)
             self._watchers[watched].add(handle)
             self._told.setdefault(handle, [])
@@ -39,10 +39,3 @@ class Notices:
 
     def _handle(self, call: Call) -> int:
         return self._descriptors.handle(call.thread, call.descriptor(), call.object).number
-
-
-def _watched(call: Call) -> int:
-    """By the tracer's own look, or where the path ends; 0: that is not known."""
-    if not call.worked:
-        return 0
-    return call.second or (call.found[-1].object if call.found else 0)
