@@ -129,6 +129,24 @@ def test_locks_that_are_taken_in_two_orders(work: Path) -> None:
     assert loud(work, IN_TURN.format(one="ab", other="ab"), "perl") == []
 
 
+UPGRADED = """\
+use Fcntl;
+sub take {{ fcntl(L, F_SETLKW, pack "ssx4qqi", shift, 0, 0, 0, 0) or die "refused\\n" }}
+for (1..2) {{ fork or do {{ open L, "+>>l"; take({first}); take(F_WRLCK); exit 0 }} }}
+wait; wait;
+"""
+
+
+@pytest.mark.usefixtures("box")
+def test_a_lock_that_two_share_and_each_wants_alone(work: Path) -> None:
+    """The kernel refuses it to one of them (EDEADLK)."""
+    (finding,) = loud(work, UPGRADED.format(first="F_RDLCK"), "perl")
+    assert (finding.kind, finding.klass) == (Kind.DEADLOCK, Class.SPEC_VIOLATED)
+    assert "says 'refused'" in finding.consequence
+    assert finding.explanation[-1].startswith("Who will want the lock alone takes it alone")
+    assert loud(work, UPGRADED.format(first="F_WRLCK"), "perl") == []
+
+
 TAKE, GIVE = 'open L, ">>l"; flock L, LOCK_EX;', "close L;"
 READ = 'open F, "<f"; sysread F, my $x, 9; close F;'
 WRITE = 'open F, "+<f"; syswrite F, $x + 1; close F;'

@@ -22,6 +22,7 @@ from eitherway.detect import (
     sections,
     toctou,
     tries,
+    upgrades,
     wait_wakeups,
     wakeup_waits,
 )
@@ -60,6 +61,7 @@ DETECTORS = (
     Detector("atomicity", atomicity.find, INHERENT_EDGES, MEMORY_WORLDS, guesses=True),
     Detector("atomicity", sections.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
     Detector("deadlock", deadlock.find, INHERENT_EDGES, ALL_WORLDS),
+    Detector("deadlock", upgrades.find, INHERENT_EDGES, frozenset({World.PROCESSES})),
     Detector("lost-wakeup", lost_wakeup.find, INHERENT_EDGES, MEMORY_WORLDS),
     Detector("memory-error", memory_error.find, ALL_EDGES, MEMORY_WORLDS),
     Detector("lock-misuse", lock_misuse.find, ALL_EDGES, MEMORY_WORLDS, whole=True),

@@ -143,7 +143,10 @@ class Advice:
     def on_ring(self, operations: tuple[int, ...]) -> Iterator[str]:
         """Locks that several take in different orders."""
         yield from self._who(operations)
-        yield "Where all take these locks in one and the same order, none waits for ever."
+        if len({self._traced.trace.operations["range"][each] for each in operations}) == 1:
+            yield "Who will want the lock alone takes it alone from the start: none waits for ever."
+        else:
+            yield "Where all take these locks in one and the same order, none waits for ever."
 
     def on_choice(self, operations: tuple[int, ...]) -> Iterator[str]:
         """A wait that takes whichever child it finds."""
