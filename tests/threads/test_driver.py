@@ -102,11 +102,14 @@ def test_each_schedule_has_its_own_run_of_the_driver(program: Program, box: Sand
     assert rows["out_size"].all()
 
 
-def test_a_driver_that_fails_is_the_outcome_of_its_schedule(program: Program, box: Sandbox) -> None:
-    plan = Plan(driver=Driver(("sh", "-c", "exit 9"), ready.Port(7)))
+@pytest.mark.parametrize(("says", "code"), [("exit 9", 9), ("kill -SEGV $$", 128 + 11)])
+def test_a_driver_that_fails_is_the_outcome_of_its_schedule(
+    says: str, code: int, program: Program, box: Sandbox
+) -> None:
+    plan = Plan(driver=Driver(("sh", "-c", says), ready.Port(7)))
     with Explorer(Launch.here([program("echoes"), "7"]), box, plan=plan) as explorer:
         (row,) = explorer.survey(range(1))
-    assert os.waitstatus_to_exitcode(int(row["status"])) == 9
+    assert os.waitstatus_to_exitcode(int(row["status"])) == code  # the server did not crash
 
 
 @pytest.mark.parametrize("says", ["now; exit 9", "later", "later; exit 9"])

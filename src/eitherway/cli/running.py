@@ -294,7 +294,7 @@ def exit_code(ran: "Ran", plan: "Plan") -> int:
     if course.driven is None:
         return shell_status(ran.status) or 1
     as_asked = course.ended is Ended.DRIVEN and ran.status == -(plan.driver.stop or 0)
-    return shell_status(course.driven.status) or (0 if as_asked else shell_status(ran.status))
+    return course.driven.exit_code or (0 if as_asked else shell_status(ran.status))
 
 
 def shell_status(status: int) -> int:

@@ -39,6 +39,11 @@ class Driven:
     out: Captured
     err: Captured
 
+    @property
+    def exit_code(self) -> int:
+        """As a shell tells it: a signal that killed the driver has killed nobody else."""
+        return 128 - self.status if self.status < 0 else self.status
+
 
 class Driving(Closing):
     """A driver at work, in the surroundings of the program, its files and its network."""

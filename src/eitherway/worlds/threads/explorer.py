@@ -390,7 +390,7 @@ def _outcome(ran: Ran, driver: Driver | None) -> int:
     left = course.ended is Ended.ITSELF and ran.status != 0
     if course.driven is None or fell or left:
         return ran.status
-    return course.driven.status or (0 if course.ended is Ended.DRIVEN else ran.status)
+    return course.driven.exit_code or (0 if course.ended is Ended.DRIVEN else ran.status)
 
 
 def _as_waited(status: int) -> int:
