@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from eitherway.elf import ElfError, opened
 from eitherway.symbols.dwarf import dwarfdump
 from eitherway.symbols.files import File, file_at
 from eitherway.symbols.variables import Variable
@@ -66,11 +67,44 @@ def path_in(file: File, kind: str, offset: int, size: int) -> str:
 def _type_of(file: File, variable: Variable) -> str:
     """Empty where it is not known, or says of no part: to ask for it takes as long again."""
     name = variable.name.rsplit("::", 1)[-1]
-    place = f"DW_OP_addr {variable.start:#x}"
-    for entry in entries(dwarfdump(file.path, f"--name={name}")):
-        if entry.attributes.get("DW_AT_location") == place:
-            return "" if entry.is_one else entry.type or _declared_type(file, entry)
+    for unit in entries(dwarfdump(file.path, f"--name={name}", "--show-parents")):
+        for entry in _all_of(unit):
+            if _address_of(file, unit, entry) == variable.start:
+                return "" if entry.is_one else entry.type or _declared_type(file, entry)
     return ""
+
+
+def _all_of(entry: Entry) -> Iterator[Entry]:
+    yield entry
+    for inside in entry.inside:
+        yield from _all_of(inside)
+
+
+def _address_of(file: File, unit: Entry, entry: Entry) -> int | None:
+    """Where a variable lies; clang tells a number in its unit's part of a table of addresses."""
+    operation, _, number = entry.attributes.get("DW_AT_location", "").partition(" ")
+    if operation not in ("DW_OP_addr", "DW_OP_addrx") or not _NUMBER.fullmatch(number):
+        return None
+    if operation == "DW_OP_addr":
+        return int(number, 16)
+    begin = (unit.number("DW_AT_addr_base") or 0) + int(number, 16) * _ADDRESS
+    address = _addresses(file)[begin : begin + _ADDRESS]
+    return int.from_bytes(address, "little") if len(address) == _ADDRESS else None
+
+
+_NUMBER = re.compile("0x[0-9a-f]+")
+_ADDRESS = 8  # bytes
+
+
+@lru_cache(maxsize=16)
+def _addresses(file: File) -> bytes:
+    try:
+        with opened(file.path) as elf:
+            return b"".join(
+                elf.contents(section) for section in elf.sections if section.name == b".debug_addr"
+            )
+    except (ElfError, OSError):
+        return b""
 
 
 def _declared_type(file: File, entry: Entry) -> str:
