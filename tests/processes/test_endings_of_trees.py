@@ -53,6 +53,7 @@ def test_who_had_to_be_ended_was_not_killed_by_the_program(work: Path) -> None:
     done = eitherway(work, "check", "--", "sh", "-c", "mkfifo p; cat p")
     assert "the recorded run: no end of its own; " in done.stdout
     assert "all of its processes slept, nothing could wake one, and it was ended" in done.stdout
+    assert done.returncode == 2
 
 
 @pytest.fixture(scope="module")

@@ -142,7 +142,8 @@ def check(
     if result.findings:
         saved.add(store, result.findings)
         output.say(f"next: {_next(checked, result)}")
-    otherwise = Exit.INCONCLUSIVE if checked.refused or checked.unmet else Exit.OK
+    says_little = checked.refused or checked.unmet or checked.is_cut
+    otherwise = Exit.INCONCLUSIVE if says_little else Exit.OK
     return running.code_of(result.exit_code or otherwise, checked.interrupted)
 
 

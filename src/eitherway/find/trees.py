@@ -98,6 +98,14 @@ class Checked:
     untried: str = ""  # why no order but the recorded one was run
     interrupted: KeyboardInterrupt | None = None
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the recorded run had to be ended, and not for waiting as servers do."""
+        ending = self.ending
+        return ending is not None and bool(
+            ending.late or ending.endless or (ending.hangs and not self.serves)
+        )
+
 
 class _Run(NamedTuple):
     """One that was recorded."""
