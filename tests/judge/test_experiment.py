@@ -252,3 +252,15 @@ def test_what_all_continuations_show_needs_no_more() -> None:
     world = World(dict.fromkeys(range(2), replace(WELL, output={"standard output": "x"})))
     assert judge_among(world.begin, 2, refute=6).klass is Class.OUTPUT_DIFFERS
     assert max(continuation for _, continuation in world.asked) == 1
+
+
+def test_an_interrupt_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> Outcome:
+        raise KeyboardInterrupt
+
+    under_way = Future[Outcome]()
+    under_way.set_running_or_notify_cancel()
+    monkeypatch.setattr(under_way, "result", interrupted)
+    monkeypatch.setattr(experiment, "wait", lambda futures: [future.result() for future in futures])
+    with pytest.raises(KeyboardInterrupt):
+        judge_among(lambda _arm, _number: under_way, 9, at_once=2)

@@ -20,14 +20,15 @@ from tests.judge.observer import await_end, marked, seen
 
 from eitherway.model.finding import Finding
 from eitherway.model.words import Class
-from eitherway.sandbox.processes import descendants
+from eitherway.sandbox.memory import Share
+from eitherway.sandbox.processes import descendants, worked
 from eitherway.worlds.threads.build import build
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.run import Ran
 
 AGAINST_PARENT = Path(__file__).parents[1] / "threads" / "programs" / "against_parent.c"
 MIB = 1 << 20
-PLAN = Plan(timeout=60, stopping=0.5, memory=256 * MIB)
+PLAN = Plan(timeout=60, stopping=0.5, share=Share(256 * MIB))
 
 
 def recorded(made: Bench) -> tuple[Finding, Ran]:
@@ -68,6 +69,7 @@ pytestmark = pytest.mark.usefixtures("fixed")
     [
         ("writes_outside", Class.OUTPUT_DIFFERS),
         ("fills_disk", Class.OUTPUT_DIFFERS),
+        ("fills_a_hole", Class.SPEC_VIOLATED),
         ("fills_memory", Class.INCONCLUSIVE),
         ("forks", Class.INCONCLUSIVE),
         ("leaves_a_daemon", Class.INCONCLUSIVE),
@@ -238,3 +240,33 @@ def test_a_killed_judge_leaves_nothing_but_what_it_has_to_do_still(
     assert os.listdir(there / "scratch") == []
     again = eitherway(begun, "judge")
     assert "1 of 1 findings were judged" in again.stdout + again.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_branch_without_an_end_is_not_waited_for(
+    program: Program, tmp_path: Path, number: signal.Signals
+) -> None:
+    mark, path = uuid.uuid4().hex, program("misbehaves")
+    words = ["--timeout", "100000", "--schedules", "1", "--scheduler", "round-robin", "--judge"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "eitherway", "check", *words, "--", path, "computes"],
+        cwd=tmp_path,
+        env={**os.environ, "MARK": mark, "HOME": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    while not any(runs(pid, path) and worked(pid) > 1 for pid in marked(mark)):
+        assert process.poll() is None
+    process.send_signal(number)
+    _, told = process.communicate()
+    assert process.returncode == 128 + number, told
+    assert b"what was found until then" in told
+    assert await_end(marked(mark), 300) == set()
+
+
+def runs(process: int, path: str) -> bool:
+    try:
+        return Path(f"/proc/{process}/exe").readlink().name == Path(path).name
+    except OSError:
+        return False

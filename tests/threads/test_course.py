@@ -43,6 +43,9 @@ class Slow:
     def stored(self) -> int | None:
         return None
 
+    def taken(self) -> int:
+        return 0
+
 
 def conducted(monkeypatch: pytest.MonkeyPatch, waits: float, works: float) -> Course:
     """Of all the time, so much is spent in waiting for a processor, and so much with one."""
@@ -50,7 +53,6 @@ def conducted(monkeypatch: pytest.MonkeyPatch, waits: float, works: float) -> Co
     monkeypatch.setattr(course, "monotonic", lambda: target.now)
     monkeypatch.setattr(course, "kept_waiting", lambda _, seconds: waits * seconds)
     monkeypatch.setattr(course, "worked", lambda _: works * target.now)
-    monkeypatch.setattr(course, "takes", lambda _: 0)
     monkeypatch.setattr(course, "send", lambda _target, _number: None)
     plan = Plan(until=0.1, stopping=2.0)
     launch = Launch.here(["unused"])

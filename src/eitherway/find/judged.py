@@ -131,6 +131,7 @@ class Judge(Closing):
 
         `fixed`: addresses are the same in every run; `places` that are known to be shared.
         """
+        self._explorers = explorers
         self._explorer = explorers[0]
         self._workers = Workers(explorers)
         self._fixed = fixed
@@ -167,7 +168,9 @@ class Judge(Closing):
         return self._told(finding, shown, keep)
 
     def close(self) -> None:
-        """Wait for branches that are under way."""
+        """End branches that are under way, and with them the explorers."""
+        for explorer in self._explorers:
+            explorer.close()
         self._workers.close()
 
     def _traced(self, ran: Ran) -> tuple[Traced, Racing | None]:

@@ -109,6 +109,9 @@ def _trials(begin: Begin, continuations: range, at_once: int) -> Iterator[Trial]
                 left.popleft()
             flip, control = under_way.popleft()
             yield Trial(number, flip.result(), control.result())
+    except KeyboardInterrupt:
+        under_way.clear()  # whoever runs them is closed next, and they with it
+        raise
     finally:
         wait([future for pair in under_way for future in pair if not future.cancel()])
 

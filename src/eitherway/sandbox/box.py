@@ -152,6 +152,10 @@ class Sandbox(Closing):
         """
         return contents(self._layers, self.changes(), short) if self._layers else {}
 
+    def written(self) -> int:
+        """Bytes of memory that its files take; files that are not isolated take none."""
+        return self._layers.size() if self._layers else 0
+
     @property
     def keeps(self) -> bool:
         """Whether what is written can be kept at all: it is apart from what is outside."""

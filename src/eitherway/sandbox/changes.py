@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import zip_longest
 
+from eitherway.sandbox.blocks import written_blocks
 from eitherway.sandbox.layers import Layer, Layers, What
 
-_BLOCK = 1 << 20
 OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
 REDIRECT = ("trusted.overlay.redirect", "user.overlay.redirect")
 
@@ -217,9 +218,7 @@ def _same_content(seen: _Seen, path: str, inside: os.stat_result, outside: os.st
         return False
     try:
         with seen.open() as descriptor, open(path, "rb") as other:
-            while part := os.read(descriptor, _BLOCK):
-                if part != other.read(len(part)):
-                    return False
-            return True
+            pairs = zip_longest(written_blocks(descriptor), written_blocks(other.fileno()))
+            return all(one == another for one, another in pairs)
     except PermissionError:
         return False  # one we may not read: rather too much than too little

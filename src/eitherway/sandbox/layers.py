@@ -68,6 +68,11 @@ class Layers:
         index = next(i for i, (known, _) in enumerate(self.written) if known == layer)
         return self._marks()[index] != self._clean[index]
 
+    def size(self) -> int:
+        """Bytes of all that was written."""
+        now = os.statvfs(self.directory)
+        return (now.f_blocks - now.f_bfree) * now.f_frsize
+
     def _marks(self) -> list[Mark]:
         return [_mark(descriptor) for _, descriptor in self.written]
 

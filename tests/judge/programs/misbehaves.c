@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +40,21 @@ static void write_all(int file) {
 
 static void fills_disk(void) {
     write_all(open(words[0], O_WRONLY | O_CREAT, 0600));
+}
+
+static void fills_a_hole(void) {
+    const size_t size = (size_t)1 << 40;
+    int file = open(words[0], O_RDWR | O_CREAT, 0600);
+    if (ftruncate(file, (off_t)size) < 0)
+        return;
+    char *all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    for (size_t i = 0; i < size; i += 4096)
+        all[i] = 1;
+}
+
+static void computes(void) {
+    for (volatile int i = 0;; i = !i) {
+    }
 }
 
 static void writes_outside(void) {
@@ -95,6 +111,8 @@ static const struct {
     {"forks", forks},
     {"fills_memory", fills_memory},
     {"fills_disk", fills_disk},
+    {"fills_a_hole", fills_a_hole},
+    {"computes", computes},
     {"writes_outside", writes_outside},
     {"stops_itself", stops_itself},
     {"stops_itself_by_number", stops_itself_by_number},

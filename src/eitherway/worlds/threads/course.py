@@ -10,11 +10,12 @@ import os
 import signal
 from collections import deque
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from time import monotonic
 
-from eitherway.sandbox.processes import descendants, kept_waiting, resident, worked
+from eitherway.sandbox.memory import WHOLE, Share
+from eitherway.sandbox.processes import kept_waiting, worked
 from eitherway.worlds.threads.driver import Driven, Driver, Driving, Popen
 from eitherway.worlds.threads.interrupts import Interrupts
 from eitherway.worlds.threads.launch import Launch
@@ -27,11 +28,6 @@ _NEVER = float("inf")
 _UNHEARD = 1.0  # seconds of computing to no decision point: what was sent is not going to be taken
 
 Rung = tuple[int | None, float]  # a signal, or none, and the seconds it has
-
-
-def _share() -> int:
-    """Half of all memory: that is what files have too, which lie in memory in a sandbox."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 
 class Ended(StrEnum):
@@ -59,7 +55,7 @@ class Plan:
     stopping: float = 2.0  # seconds of its own until a run that decides nothing is killed
     room: int = 1 << 28  # bytes of output that are kept in memory until the run is over
     kept_from: tuple[int, int] = (0, 0)  # a later part of either output that is kept, too
-    memory: int = field(default_factory=_share)  # bytes that its processes may have together
+    share: Share = WHOLE  # of memory
     show_driver: Sink | None = None
 
     def deadline(self, began: float, waited: float = 0) -> tuple[float, Ended]:
@@ -178,13 +174,16 @@ class Conductor:
             self._end(self._at_deadline, [])
         if (self._target.stored() or 0) > self._plan.room and self._ended is not Ended.FLOOD:
             self._end(Ended.FLOOD, [])
-        if self._ended is not Ended.GREED and takes(self._target.process) > self._plan.memory:
+        if self._ended is not Ended.GREED and self._is_greedy():
             self._end(Ended.GREED, [])
         if self._known and self._is_all_there(self._known, now):
             self._known = None
             self._end(Ended.KNOWN, [])
         if self._climb_at is not None and (self._had_its_time(now) or self._is_deaf()):
             self._climb()
+
+    def _is_greedy(self) -> bool:
+        return self._plan.share.is_exceeded(self._target.taken())
 
     def _has_waited(self, now: float) -> bool:
         """Whether it gets more time, for what it did not get of a processor."""
@@ -273,11 +272,6 @@ class Conductor:
         """Whether it computes and comes to no decision point, where signals are taken."""
         computed = worked(self._target.process) - self._sent.worked
         return computed >= _UNHEARD and self._target.reached() == self._sent.reached
-
-
-def takes(process: int) -> int:
-    """Bytes of memory of a process and all below it."""
-    return sum(map(resident, descendants(process))) if process else 0
 
 
 def _terminal_told_all() -> bool:

@@ -34,9 +34,10 @@ from eitherway.recording.layout import (
 )
 from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.kept import Kept
+from eitherway.sandbox.memory import taken
 from eitherway.sandbox.processes import children, first_to_go, is_stopped, kept_waiting
 from eitherway.worlds.threads.captured import Capture, Captured
-from eitherway.worlds.threads.course import Conductor, Course, Ended, Known, Plan, takes
+from eitherway.worlds.threads.course import Conductor, Course, Ended, Known, Plan
 from eitherway.worlds.threads.family import Found
 from eitherway.worlds.threads.guide import UNGUIDED, Guidance, Shown
 from eitherway.worlds.threads.launch import Launch, options_text
@@ -394,6 +395,10 @@ class Server(Closing):
         """All of it."""
         return sum(os.fstat(descriptor).st_size for descriptor in self._outputs)
 
+    def taken(self) -> int:
+        """By its processes, and by what is written in the sandbox."""
+        return taken(self.process) + (self._box.written() if self._box else 0)
+
     # --- many runs
 
     def survey(
@@ -440,7 +445,7 @@ class Server(Closing):
             if monotonic() > deadline:
                 waited = kept_waiting(process, monotonic() - since)
                 deadline, ended = plan.deadline(since, waited)
-            flood = self.stored() > plan.room or takes(process) > plan.memory
+            flood = self.stored() > plan.room or plan.share.is_exceeded(self.taken())
             # Still the same run: then it is the one whose process was seen.
             if (flood or monotonic() > deadline) and process and _done(rows) == run:
                 with_all = ended is Ended.CUT_OFF and not flood

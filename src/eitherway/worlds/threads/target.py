@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Protocol
 
 from eitherway.closing import Closing
+from eitherway.sandbox.memory import taken
 from eitherway.worlds.threads.captured import Capture, Captured
 from eitherway.worlds.threads.shared import refused
 
@@ -55,6 +56,9 @@ class Target(Progress, Protocol):
 
     def stored(self) -> int | None:
         """Bytes of output that lie in memory until the run is over; None: they are handed on."""
+
+    def taken(self) -> int:
+        """Bytes of memory, with files that lie in it."""
 
 
 def send(target: Target, number: int) -> None:
@@ -176,6 +180,10 @@ class Started(Closing):
 
     def stored(self) -> None:
         """It is handed on."""
+
+    def taken(self) -> int:
+        """By its processes."""
+        return taken(self.process)
 
     def close(self) -> None:
         """End it if it still runs."""

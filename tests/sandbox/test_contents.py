@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What files hold is told alike exactly when they are alike, whatever their holes are."""
+
+import os
+import tempfile
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.sandbox.harness import Place
+
+from eitherway.sandbox.blocks import written_blocks
+from eitherway.sandbox.box import Sandbox
+
+HUGE = 4 << 40
+PAGE = 4096
+WRITES = st.lists(st.tuples(st.integers(0, 600), st.sampled_from([b"", b"\0", b"a", b"ab"])))
+
+
+def blocks_of(writes: list[tuple[int, bytes]], size: int) -> tuple[bytes, list[tuple[int, bytes]]]:
+    """With holes wherever nothing was written; what it holds too."""
+    with tempfile.TemporaryFile() as file:
+        os.ftruncate(file.fileno(), size)
+        for page, data in writes:
+            os.pwrite(file.fileno(), data, page * PAGE)
+        return os.pread(file.fileno(), size, 0), list(written_blocks(file.fileno()))
+
+
+@settings(max_examples=200, deadline=None)
+@given(writes=WRITES, others=WRITES)
+def test_blocks_are_equal_exactly_when_the_files_are(
+    writes: list[tuple[int, bytes]], others: list[tuple[int, bytes]]
+) -> None:
+    size = 601 * PAGE
+    (one, blocks), (another, other_blocks) = blocks_of(writes, size), blocks_of(others, size)
+    assert (one == another) == (blocks == other_blocks)
+    rebuilt = bytearray(size)
+    for place, data in blocks:
+        rebuilt[place : place + len(data)] = data
+    assert rebuilt == one
+
+
+def told(box: Sandbox, place: Place, script: str) -> str:
+    with box.popen(["sh", "-c", script], cwd=place.work) as process:
+        assert process.wait() == 0
+    contents = box.contents()
+    box.reset()
+    return contents[f"{place.work}/new"]
+
+
+def test_a_file_of_terabytes_is_told_by_what_was_written(box: Sandbox, fresh: Place) -> None:
+    large = f"truncate -s {HUGE} new"
+    write = f"dd of=new bs=1 conv=notrunc status=none seek={HUGE - 3}"
+    hole, zero, one, two = (
+        told(box, fresh, script)
+        for script in (
+            large,
+            f"{large}; printf '\\0' | {write}",
+            f"{large}; printf a | {write}",
+            f"{large}; printf b | {write}",
+        )
+    )
+    assert hole == zero
+    assert len({hole, one, two, told(box, fresh, f"truncate -s {HUGE - 1} new")}) == 4
