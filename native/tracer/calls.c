@@ -24,6 +24,10 @@ enum { DATA_MAX = 1 << 16, PARTS_MAX = 64, MESSAGES_MAX = 1024 };
 static uint32_t standard_output, standard_error; // objects, where they lead outside
 static uint8_t data[DATA_MAX];
 
+static size_t smaller(size_t one, size_t other) {
+    return one < other ? one : other;
+}
+
 void calls_begin(void) {
     struct stat status;
     if (fstat(STDOUT_FILENO, &status) == 0)
@@ -88,6 +92,15 @@ bool call_ends_process(const struct thread *thread) {
 
 bool call_waits_for_time(const struct thread *thread) {
     return thread->shape->waits == WAITS_TIME;
+}
+
+static bool is_output(const struct thread *thread) {
+    uint32_t object = thread->call.object;
+    return object && (object == standard_output || object == standard_error);
+}
+
+bool call_gives_output(const struct thread *thread) {
+    return thread->where == IN_CALL && is_output(thread);
 }
 
 static bool read_message(const struct thread *thread, uint64_t which, struct mmsghdr *message) {
@@ -318,16 +331,23 @@ static bool filled(struct thread *thread, int64_t result, uint64_t *address, siz
     } else {
         return false;
     }
-    *length = *length < DATA_MAX ? *length : DATA_MAX;
     return *address && result >= 0;
 }
 
 // Random names must not make two branches differ: these depend on the process and its calls alone.
-static void random_bytes(const struct thread *thread, uint8_t *bytes, size_t length) {
+static void random_bytes(const struct thread *thread, uint8_t *bytes, size_t from, size_t length) {
     uint64_t key[3] = {(uint64_t)thread->id, thread->index, 0};
     for (size_t i = 0; i < length; i++) {
-        key[2] = i / sizeof(uint64_t);
+        key[2] = (from + i) / sizeof(uint64_t);
         bytes[i] = (uint8_t)(hash_of(key, sizeof key) >> 8 * (i % sizeof(uint64_t)));
+    }
+}
+
+static void fill_with_random(struct thread *thread, uint64_t address, size_t length) {
+    for (size_t from = 0, part; from < length; from += part) {
+        part = smaller(length - from, DATA_MAX);
+        random_bytes(thread, data, from, part);
+        memory_write(thread->id, address + from, data, part);
     }
 }
 
@@ -338,17 +358,27 @@ static void make_random(struct thread *thread, uint64_t address, size_t length) 
     bool name = false;
     if (reads_machine(thread, &name) && name && length <= sizeof bytes &&
         memory_read(thread->id, address, data, length) == (ssize_t)length) {
-        random_bytes(thread, bytes, length);
+        random_bytes(thread, bytes, 0, length);
         for (size_t i = 0; i < length; i++)
             if (isxdigit((unsigned char)data[i]))
                 data[i] = digits[bytes[i] % 16];
+        memory_write(thread->id, address, data, length);
     } else if (thread->call.number == SYS_getrandom ||
                (thread->call.number == SYS_read && object_is_random(thread->call.object))) {
-        random_bytes(thread, data, length);
-    } else {
-        return;
+        fill_with_random(thread, address, length);
     }
-    memory_write(thread->id, address, data, length);
+}
+
+// In as many parts as it needs, and in one where there is nothing.
+static void log_memory(struct thread *thread, uint32_t kind, uint64_t address, size_t length) {
+    size_t from = 0, part;
+    do {
+        part = smaller(length - from, DATA_MAX);
+        if (memory_read(thread->id, address + from, data, part) != (ssize_t)part)
+            return;
+        log_data(kind, data, part);
+        from += part;
+    } while (from < length);
 }
 
 static int64_t take_input(struct thread *thread, int64_t result) {
@@ -377,31 +407,17 @@ static int64_t take_input(struct thread *thread, int64_t result) {
         stop_set_result(thread->id, (int64_t)thread->turn->result);
         result = (int64_t)thread->turn->result;
     }
-    if (memory_read(thread->id, address, data, length) == (ssize_t)length)
-        log_data(CAME_FROM_OUTSIDE, data, length);
+    log_memory(thread, CAME_FROM_OUTSIDE, address, length);
     return result;
 }
 
-static void take_written(struct thread *thread, uint32_t kind, uint64_t address, size_t length) {
-    while (length) {
-        size_t part = length < DATA_MAX ? length : DATA_MAX;
-        if (memory_read(thread->id, address, data, part) != (ssize_t)part)
-            return;
-        log_data(kind, data, part);
-        address += part;
-        length -= part;
-    }
-}
-
 static void take_output(struct thread *thread, int64_t result) {
-    uint32_t object = thread->call.object;
-    bool output = object && object == standard_output;
-    if (result <= 0 || !(output || (object && object == standard_error)))
+    if (result <= 0 || !is_output(thread))
         return;
-    uint32_t kind = output ? STANDARD_OUTPUT : STANDARD_ERROR;
+    uint32_t kind = thread->call.object == standard_output ? STANDARD_OUTPUT : STANDARD_ERROR;
     size_t left = (size_t)result;
     if (thread->call.number == SYS_write)
-        take_written(thread, kind, thread->call.a1, left);
+        log_memory(thread, kind, thread->call.a1, left);
     if (thread->call.number != SYS_writev)
         return;
     struct iovec parts[PARTS_MAX];
@@ -410,7 +426,8 @@ static void take_output(struct thread *thread, int64_t result) {
         return;
     for (size_t i = 0; i < count && left; i++) {
         size_t part = parts[i].iov_len < left ? parts[i].iov_len : left;
-        take_written(thread, kind, (uint64_t)(uintptr_t)parts[i].iov_base, part);
+        if (part)
+            log_memory(thread, kind, (uint64_t)(uintptr_t)parts[i].iov_base, part);
         left -= part;
     }
 }
@@ -450,8 +467,7 @@ void call_leave(struct thread *thread, int64_t result) {
 // Others may have to know how these end, or what they bring.
 static bool is_awaited(const struct thread *thread) {
     const struct call_shape *shape = thread->shape;
-    bool written = thread->call.object == standard_output || thread->call.object == standard_error;
-    return call_may_wait(thread) || (written && thread->call.object) || reads_outside(thread) ||
+    return call_may_wait(thread) || is_output(thread) || reads_outside(thread) ||
            S_ISCHR(thread->mode) || shape->fills != FILLS_NOTHING ||
            shape->gives == GIVES_PROCESS || shape->gives == GIVES_TWO_DESCRIPTORS ||
            signals_sends(thread->call.number) || file_times_matter(thread) ||

@@ -43,7 +43,8 @@ static long write_calls(void *descriptor, const void *data, size_t length) {
 }
 
 static void open_stream(int which) {
-    size_t size = which == CALLS || which == LOOKUPS ? LARGE_BUFFER : BUFFER;
+    bool large = which == CALLS || which == LOOKUPS || which == DATA;
+    size_t size = large ? LARGE_BUFFER : BUFFER;
     int descriptor = ew_recording_create(directory, names[which]);
     must(descriptor);
     void *buffer = malloc(size);

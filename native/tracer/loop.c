@@ -369,7 +369,7 @@ static void consider_rest(struct thread *thread, void *context) {
     enum rest *rest = context;
     if (*rest == ONE_RUNS || is_stopped(thread))
         return;
-    if (!thread->moves && thread_sleeps(thread))
+    if (!thread->moves && !call_gives_output(thread) && thread_sleeps(thread))
         return;
     *rest = thread->where == IN_CALL && call_may_wait(thread) ? ONE_MAY_SLEEP : ONE_RUNS;
 }

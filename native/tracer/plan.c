@@ -9,7 +9,7 @@
 
 struct datum {
     uint32_t turn, kind, length;
-    const uint8_t *bytes;
+    uint8_t *bytes;
 };
 
 static struct ew_process_turn *turns;
@@ -38,9 +38,14 @@ static void add_data(const struct ew_block_view *block) {
     uint32_t offset = 0, size;
     data = grown(data, datum_count + block->records, sizeof *data);
     while (ew_block_tailed(block, &offset, &head, &tail, &size) == EW_READ_BLOCK) {
-        uint8_t *kept = grown(NULL, size + 1u, 1);
-        memcpy(kept, tail, size);
-        data[datum_count++] = (struct datum){head.call, head.kind, size, kept};
+        struct datum *last = datum_count ? &data[datum_count - 1] : NULL;
+        if (!last || last->turn != head.call || last->kind != head.kind) {
+            last = &data[datum_count++];
+            *last = (struct datum){head.call, head.kind, 0, NULL};
+        }
+        last->bytes = grown(last->bytes, last->length + size + 1u, 1);
+        memcpy(last->bytes + last->length, tail, size);
+        last->length += size;
     }
 }
 

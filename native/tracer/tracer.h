@@ -245,6 +245,8 @@ bool call_pass(struct thread *thread);
 bool call_ends_for_sure(const struct thread *thread);
 void call_cut_off(struct thread *thread); // it never returned
 bool call_may_wait(const struct thread *thread);
+// Whoever takes output always takes it: a sleep in such a call has an end.
+bool call_gives_output(const struct thread *thread);
 bool call_waits_for_time(const struct thread *thread);
 bool call_ends_process(const struct thread *thread);
 

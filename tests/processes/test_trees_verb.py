@@ -101,6 +101,17 @@ def test_what_the_machine_tells_is_told_again(work: Path) -> None:
     assert first.stdout.endswith("\ncat\n")
 
 
+def test_much_at_a_time_is_told_again(work: Path) -> None:
+    """A call may take or give more than there is room for in one place of a recording."""
+    made = "dd bs=300000 count=2 if=/dev/urandom status=none | base64 > text"
+    script = f"{made}; dd if=text bs=300000 status=none"
+    first = eitherway(work, "record", "--", "sh", "-c", script)
+    again = eitherway(work, "replay")
+    assert first.returncode == 0, first.stderr
+    assert len(first.stdout) > 800_000
+    assert (again.returncode, again.stdout == first.stdout) == (0, True), again.stderr
+
+
 def test_a_replay_that_writes_something_else_is_not_the_same(work: Path) -> None:
     (work / "f").write_text("1\n", encoding="ascii")
     eitherway(work, "record", "--", "cat", "f")

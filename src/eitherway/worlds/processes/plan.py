@@ -2,6 +2,7 @@
 """A plan as the tracer takes it: turns, and what came from outside in them."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,9 +43,10 @@ class Plans:
     def __init__(self, log: Log) -> None:
         self.began = log.ending.began
         self._rows = _rows(log)
-        self._given = {
-            datum.call: datum.data for datum in log.data if datum.kind is DataKind.CAME_FROM_OUTSIDE
-        }
+        self._given: dict[int, list[bytes]] = defaultdict(list)  # a long one in parts
+        for datum in log.data:
+            if datum.kind is DataKind.CAME_FROM_OUTSIDE:
+                self._given[datum.call].append(datum.data)
 
     @contextmanager
     def file(self, turns: Turns) -> Iterator[int]:
@@ -83,8 +85,8 @@ class Plans:
     def _inputs(self, calls: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """By number of the turn."""
         for number, call in enumerate(calls):
-            if call in self._given:
-                yield number, self._given[call]
+            for data in self._given.get(call, ()):
+                yield number, data
 
 
 def _rows(log: Log) -> Table:
