@@ -205,6 +205,16 @@ def test_a_driver_that_fails_makes_the_run_fail(folder: Path) -> None:
     assert "the driver failed: exit status 9" in done.stderr
 
 
+def test_a_check_whose_driver_is_never_content_has_tried_nothing(folder: Path) -> None:
+    words = ["--schedules", "4", "--ready", "output:listening"]
+    done = eitherway(folder, "check", *words, "--driver", "sh -c 'exit 9'", "--", "./echoes", "0")
+    assert done.returncode == 2
+    assert "the driver was content with no schedule" in done.stdout
+    done = eitherway(folder, "check", *words, "--driver", "true", "--", "./echoes", "0")
+    assert done.returncode == 0
+    assert "content" not in done.stdout
+
+
 def test_a_program_that_is_never_ready(folder: Path) -> None:
     done = eitherway(folder, "record", "--driver", "true", "--ready", "port:7", "--", "./bank")
     assert done.returncode == 1

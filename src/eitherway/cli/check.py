@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from eitherway.cli import arguments, findings_list, output, running, specifications, trees
 from eitherway.cli.progress import Line
-from eitherway.errors import UsageError
+from eitherway.errors import Exit, UsageError
 from eitherway.findings.merge import stamped
 
 if TYPE_CHECKING:
@@ -101,7 +101,10 @@ def run(args: argparse.Namespace) -> int:
     result = _deliver(plan, progress, _notes(progress, program))
     if held.ids:
         _tell_kept(saved.add(store, result.findings, held), result, progress)
-    return running.code_of(result.exit_code, progress.interrupted)
+    code = result.exit_code
+    if progress.in_vain and code == Exit.OK:
+        code = Exit.INCONCLUSIVE
+    return running.code_of(code, progress.interrupted)
 
 
 @dataclass(frozen=True, slots=True)

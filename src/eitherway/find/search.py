@@ -41,6 +41,7 @@ from eitherway.worlds.threads.turns import Turns
 
 Tell = Callable[[Progress], None]
 _DRIVEN = "with a driver, what comes from outside is other each time"
+_IN_VAIN = "the driver was content with no schedule: what it is to try has not been tried"
 _NO_TIME = "the time was over while {}; --seconds gives it longer"
 _RUNNING = "a schedule was still running"
 _CONFIRMING = "what was seen was looked at in a trace"
@@ -153,6 +154,9 @@ class Search(Closing):
         self._drop_meant()
         self._tell_unexamined()
         self._count_failures()
+        if self._driving and self._driving.in_vain:
+            self.progress.in_vain = True
+            self._note(_IN_VAIN)
         self.progress.space, self.progress.exhausted = self._space.words(), self._space.exhausted
         return self.progress
 
