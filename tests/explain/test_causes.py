@@ -23,7 +23,7 @@ from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.launch import Launch, fix_addresses
 from eitherway.worlds.threads.run import Ran
 
-SCHEDULES, SECONDS = 60, 60.0
+SCHEDULES, SECONDS = 300, 60.0
 HERE = Path(__file__).parent / "programs"
 
 

@@ -146,7 +146,7 @@ def test_the_same_seed_gives_every_test_the_same_schedule(driver: Launch) -> Non
 def test_a_child_that_crashes_under_some_seeds_crashes_again_every_time(
     driver: Launch, tmp_path: Path
 ) -> None:
-    runs = [run(driver, seed=seed) for seed in range(40)]
+    runs = [run(driver, seed=seed) for seed in range(160)]
     crashing = [ran for ran in runs if crashed(ran)]
     assert 0 < len(crashing) < len(runs)
     with Recording.open(save(Recorded(driver, crashing[0]), Store(tmp_path))) as recording:

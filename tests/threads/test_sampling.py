@@ -5,7 +5,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -177,8 +177,29 @@ def test_pos_holds_an_operation_back_behind_many_others(program: Program) -> Non
     """Alone the beginning of its thread is, by 1 in 10: there is a point before each of eight."""
     with served(program("small_spaces"), "apart", "8", "1") as server:
         assert held_back(server, 8, "pos") >= 1 / 10
+
+
+# --- the random walk: some schedules are restless, others let a thread come far
+
+
+def test_a_walk_holds_an_operation_back_by_calm_schedules(program: Program) -> None:
+    """If each point were a draw of two, nine of ten would have to fall alike."""
     with served(program("small_spaces"), "atomics", "8", "1") as server:
-        assert held_back(server, 8, "random-walk") < 1 / 20
+        assert held_back(server, 8, "random-walk") > 2 * 10 * 2**-9
+
+
+def switches(text: str) -> int:
+    return sum(one != other for one, other in pairwise(text))
+
+
+def test_a_walk_is_restless_in_a_quarter_of_its_schedules(program: Program) -> None:
+    """Where each point is a draw of two, 7 of 16 orders change hands four times or more."""
+    texts, runs = orders(4, 4), 2000
+    with served(program("small_spaces"), "atomics", "4", "4") as server:
+        seen = outcomes(server, texts, range(runs), "random-walk")
+    share = sum(count for text, count in seen.items() if switches(text[:8]) >= 4) / runs
+    expected = 7 / 16 / 4
+    assert share > expected - 3 * (expected / runs) ** 0.5
 
 
 def test_what_conflicts_makes_a_difference_to_pos() -> None:

@@ -77,19 +77,13 @@ static inline uint64_t ew_random(uint64_t *state) {
     return ew_splitmix(*state += EW_SPLITMIX);
 }
 
-// One of so many. A division by a number that is known here takes a fraction of any other.
+// One of so many, by a random number; a division would take longer.
+static inline uint32_t ew_below(uint32_t number, uint32_t count) {
+    return (uint32_t)((uint64_t)number * count >> 32);
+}
+
 static inline uint32_t ew_random_below(uint64_t *state, uint32_t count) {
-    uint64_t word = ew_random(state);
-    switch (count) {
-    case 2:
-        return word % 2;
-    case 3:
-        return word % 3;
-    case 4:
-        return word % 4;
-    default:
-        return (uint32_t)(word % count);
-    }
+    return ew_below((uint32_t)(ew_random(state) >> 32), count);
 }
 
 // For policies that know which accesses matter: a plain one is asked about only lest a thread that

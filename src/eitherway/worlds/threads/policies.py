@@ -38,7 +38,7 @@ _KINDS = range(1, int(Interesting.PLACE | Interesting.ATOMIC | Interesting.SYNC)
 POLICIES = {
     policy.name: policy
     for policy in (
-        Policy("random-walk", "all that may go on are as likely, at every decision point"),
+        Policy("random-walk", "all that may go on are as likely; each goes on for a while"),
         Policy("round-robin", "each thread in turn", seeded=False),
         Policy("pct", "random priorities that change at a few points", {"depth": range(1, 65)}),
         Policy("pos", "random priorities for each operation"),
