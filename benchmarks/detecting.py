@@ -3,8 +3,9 @@
 
 Each program is built by the same compiler at the same level: bare, by `eitherway cc`, and with
 -fsanitize=thread. The three run in turn; ours under the random walk with races looked for, each
-round with another seed, libtsan with its reports left out. What counts is the cost above bare as a share of libtsan's: the median
-of the rounds, as is every other figure. Helgrind takes the bare build of a smaller input.
+round with another seed, libtsan with its reports left out. What counts is the cost above bare as a
+share of libtsan's: the median of the rounds, as is every other figure. Helgrind takes the bare
+build of a smaller input.
 """
 
 import shutil
