@@ -12,21 +12,19 @@ Beside that programs that do nothing, at the same tracepoints; programs that hol
 500 ns, which must be seen; and bare once more, which must be nothing.
 """
 
-import os
-import socket
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 
+from benchmarks.kernel_programs import Programs, idle
 from benchmarks.measure import Watch, arguments, progress, published, started, table
 from benchmarks.pairs import Estimate, estimate, in_turn
 from benchmarks.running import fixed_layout
 from benchmarks.sources import BARE, bpf_programs, small_program
 
 from eitherway.closing import Closing
-from eitherway.errors import Unavailable
-from eitherway.worlds.processes.watching import PROGRAMS, Watching
+from eitherway.worlds.processes.watching import PROGRAMS
 
 BLOCK = 60  # processes
 CALLS = 3  # of each
@@ -58,37 +56,6 @@ class Maker(Closing):
         self._process.communicate()
 
 
-class Programs(Closing):
-    """Some in the kernel, that can come and go."""
-
-    def __init__(self, programs: Sequence[str]) -> None:
-        self._watching = Watching(programs)
-        family, kind = socket.AF_UNIX, socket.SOCK_SEQPACKET
-        self._socket = socket.fromfd(self._watching.fileno(), family, kind)
-
-    def come(self, pid: int) -> None:
-        """To look at this one, and at all that it makes."""
-        handle = os.pidfd_open(pid)
-        socket.send_fds(self._socket, [b"a"], [handle])
-        os.close(handle)
-        answer = self._socket.recv(512)
-        if answer != b"y":
-            raise Unavailable(answer.decode())
-
-    def go(self) -> None:
-        """They are gone when this returns."""
-        self._socket.send(b"d")
-        self._socket.send(b"?")
-        _, maps, _, _ = socket.recv_fds(self._socket, 512, 3)
-        for descriptor in maps:
-            os.close(descriptor)
-
-    def close(self) -> None:
-        """With their loader."""
-        self._socket.close()
-        self._watching.close()
-
-
 def _bare(sort: str, maker: Maker, other: Maker, programs: Programs) -> float:
     programs.come(other.pid)  # as much happens before as for the others
     programs.go()
@@ -108,14 +75,12 @@ def rows(rounds: int) -> Iterator[list[str]]:
     """One for each way to make a process."""
     with ExitStack() as stack:
         maker, other = (stack.enter_context(Maker()) for _ in range(2))
-        idle, own, slowed = (
-            stack.enter_context(Programs(which))
-            for which in ([str(bpf_programs("idle"))], PROGRAMS, [str(bpf_programs("slowed"))])
-        )
+        slowed = Programs([str(bpf_programs("slowed"))])
+        nothing, own, held = (stack.enter_context(p) for p in (idle(), Programs(PROGRAMS), slowed))
         for sort in ("fork", "vfork"):
             progress(sort)
-            bare = partial(_bare, sort, maker, other, idle)
-            seen = [partial(_seen, sort, maker, each) for each in (idle, own, slowed)]
+            bare = partial(_bare, sort, maker, other, nothing)
+            seen = [partial(_seen, sort, maker, each) for each in (nothing, own, held)]
             arms: dict[str, Callable[[], float]] = {"bare": bare}
             arms.update(zip(ARMS, [*seen, bare], strict=True))
             found = in_turn(arms, rounds)

@@ -6,19 +6,21 @@ medians of the rounds. What a call costs has two parts: what the tree takes more
 what the recorder takes itself. What every recording costs once, whatever is recorded, is told
 apart: it is what recording `true` takes more than `true`. Bare and BPF differ by little: they run
 in many more pairs, at the same addresses each time, and what a call costs is told with its interval
-of 95 % (`benchmarks/pairs.py`). The bars: of what strace costs above bare, half on forks and 0.8
-elsewhere by ptrace; 500 ns a recorded call by BPF, of both parts.
+of 95 % (`benchmarks/pairs.py`). In turn with them it runs beside programs in the kernel that do
+nothing: that much of it no recorder of this kind can do without. The bars: of what strace costs
+above bare, half on forks and 0.8 elsewhere by ptrace; 500 ns a recorded call by BPF, of both parts.
 """
 
 import os
 import shutil
 import statistics
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from benchmarks.kernel_programs import Programs, idle
 from benchmarks.measure import Watch, arguments, progress, published, started, table
 from benchmarks.pairs import Estimate, estimate, in_turn
 from benchmarks.running import Spent, fixed_layout, spent, workplace
@@ -37,6 +39,7 @@ BAR = 0.8  # elsewhere
 BAR_OF_BPF = 500  # ns for each call
 PAIRS = 15  # of bare and BPF, for each round of all
 NOTHING = 20  # recordings of `true`
+COMING = "coming"  # bare, beside programs that do nothing: what it takes to come to them
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +48,15 @@ class Variant:
 
     words: Callable[[Path, int], list[str]]  # the folder, and a descriptor of it
     passed: tuple[int, ...] = ()
+    beside: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def spent(self, job: Job, folder: Path) -> Spent:
         """Run it once."""
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             words = self.words(folder, descriptor)
-            return spent(job, before=words, passed=(*self.passed, descriptor))
+            with self.beside():
+                return spent(job, before=words, passed=(*self.passed, descriptor))
         finally:
             os.close(descriptor)
 
@@ -64,10 +69,16 @@ def _recorder(program: str, *options: str, passed: tuple[int, ...] = ()) -> Vari
 
 
 PTRACE = _recorder(TRACER)
+OURS = ("ptrace", "bpf")
 OTHERS = {
     "bare": Variant(lambda *_: []),
     "strace": Variant(lambda folder, _: ["strace", "-f", "-o", str(folder / "strace")]),
 }
+
+
+def coming(programs: Programs) -> Variant:
+    """Bare, while these are in the kernel."""
+    return Variant(lambda *_: [], beside=programs.present)
 
 
 def ours(watching: Watching) -> dict[str, Variant]:
@@ -120,7 +131,7 @@ def compared(name: str, rounds: int, variants: Mapping[str, Variant]) -> Rounds:
             for title, variant in variants.items():
                 found[title].append(measured(job, place, variant))
         once = partial(measured, job, place, counted=False)
-        arms = {title: partial(once, variants[title]) for title in ("bare", "bpf")}
+        arms = {title: partial(once, variants[title]) for title in ("bare", COMING, "bpf")}
         progress(f"{name}, {rounds * (PAIRS - 1)} pairs")
         for title, runs in in_turn(arms, rounds * (PAIRS - 1)).items():
             found[title] += runs
@@ -169,9 +180,9 @@ def per_call(rounds: Rounds, variant: str, start: float = 0.0) -> float:
     return (above(rounds, variant) - start) / _calls(rounds[variant]) * 1e9
 
 
-def in_pairs(rounds: Rounds, variant: str, start: float = 0.0) -> Estimate:
-    """The same, from pairs with bare."""
-    calls = _calls(rounds[variant])
+def in_pairs(rounds: Rounds, variant: str, start: float = 0.0, calls: float = 0.0) -> Estimate:
+    """The same, from pairs with bare; of so many calls where none were recorded."""
+    calls = calls or _calls(rounds[variant])
     pairs = zip(rounds["bare"], rounds[variant], strict=True)
     return estimate([(_cpu(seen) - _cpu(bare) - start) / calls * 1e9 for bare, seen in pairs])
 
@@ -190,7 +201,7 @@ def _times(rounds: Rounds, variant: str) -> list[str]:
 def ratios(name: str, rounds: Rounds) -> list[str]:
     """A row: the bare seconds, and how many times as much the others take."""
     bare = [f"{_median(rounds['bare'], unit):.2f}" for unit in (_cpu, _wall)]
-    others = [cell for variant in list(rounds)[1:] for cell in _times(rounds, variant)]
+    others = [cell for variant in (*OTHERS, *OURS)[1:] for cell in _times(rounds, variant)]
     return [name, *bare, *others]
 
 
@@ -202,7 +213,7 @@ def held(text: str, misses: bool) -> str:
 def costs(name: str, rounds: Rounds, start: Mapping[str, float]) -> list[str]:
     """A row: what each recorder of ours costs above bare; what is over its bar is bold."""
     cells = [name]
-    for variant in list(rounds)[len(OTHERS) :]:
+    for variant in OURS:
         runs, found = rounds[variant], share(rounds, variant)
         sizes = statistics.median(run.size for run in runs if run.calls)
         cells += [f"{_calls(runs):,.0f}", f"{sizes / _calls(runs):.0f}"]
@@ -213,7 +224,7 @@ def costs(name: str, rounds: Rounds, start: Mapping[str, float]) -> list[str]:
             cells += [f"{found:.2f}"]
             cells += [in_pairs(rounds, variant, start[variant]).told(BAR_OF_BPF)]
         cells += [f"{in_recorder(rounds, variant, start[variant]):,.0f}"]
-    return cells
+    return [*cells, in_pairs(rounds, COMING, calls=_calls(rounds["bpf"])).told()]
 
 
 def _noise(all_rounds: list[Rounds]) -> str:
@@ -234,30 +245,20 @@ def main() -> None:
     fixed_layout()
     names = [name for name in WORKLOADS if name.startswith(tuple(options.workloads or [""]))]
     watch = Watch()
-    with Watching() as watching:
+    with Watching() as watching, idle() as programs:
         variants = {**OTHERS, **ours(watching)}
         start = once(variants)
+        variants[COMING] = coming(programs)
         found = {name: compared(name, options.rounds, variants) for name in names}
     head = ["workload", "bare: cpu s", "wall s"]
-    head += [cell for name in list(variants)[1:] for cell in (f"{name}: cpu", "wall")]
+    head += [cell for name in (*OTHERS, *OURS)[1:] for cell in (f"{name}: cpu", "wall")]
     first = table(head, [ratios(name, rounds) for name, rounds in found.items()])
-    head = ["workload"]
-    head += [
-        cell
-        for name in list(variants)[len(OTHERS) :]
-        for cell in (
-            f"{name}: calls",
-            "bytes a call",
-            "of strace's cost",
-            "ns a call",
-            "in the recorder",
-        )
-    ]
+    each = ("bytes a call", "of strace's cost", "ns a call", "in the recorder")
+    head = ["workload", *(cell for name in OURS for cell in (f"{name}: calls", *each))]
+    head += ["coming to programs that do nothing"]
     second = table(head, [costs(name, rounds, start) for name, rounds in found.items()])
-    each = " and ".join(
-        f"{start[name] * 1e3:.1f} by {name}" for name in list(variants)[len(OTHERS) :]
-    )
-    told = f"{watch.told()} {_noise(list(found.values()))} Once for each recording, ms: {each}."
+    begins = " and ".join(f"{start[name] * 1e3:.1f} by {name}" for name in OURS)
+    told = f"{watch.told()} {_noise(list(found.values()))} Once for each recording, ms: {begins}."
     published(f"{told}\n\n{first}\n\n{second}", "recording", options.write)
 
 
