@@ -17,9 +17,12 @@ struct key {
 // One place may touch several variables, each of which is another race; or a million elements of
 // one array, of which the first few will do.
 #define OBJECTS 8
+// Nor does it matter with which of ten thousand threads it races.
+#define PAST_THREADS 64
+#define ALL_THREADS UINT32_MAX // in the key of what stands for the place whichever it is
 static struct told {
     struct key key;
-    uint32_t count;
+    uint32_t count; // addresses; whichever thread it is, threads
     uintptr_t addresses[OBJECTS];
 } *all_told;
 static uint32_t told_count, told_bits;
@@ -52,14 +55,31 @@ static bool is_among(const struct told *told, uintptr_t address) {
     return false;
 }
 
+static struct told *told_of(const struct key *key) {
+    return place_of(all_told, told_bits, key);
+}
+
+static void add(const struct key *key) {
+    struct told *told = told_of(key);
+    told_count += !told->key.used;
+    told->key = *key;
+}
+
 static bool is_new(struct key key, uintptr_t address) {
-    if (told_count * 2 >= (told_bits ? 1u << told_bits : 0))
+    struct key any = key;
+    any.past_thread = ALL_THREADS;
+    if ((told_count + 2) * 2 > (told_bits ? 1u << told_bits : 0))
         grow();
-    struct told *told = place_of(all_told, told_bits, &key);
+    struct told *told = told_of(&key);
     if (told->count == OBJECTS || is_among(told, address))
         return false;
-    told_count += !told->key.used;
-    told->key = key;
+    if (!told->count) {
+        if (told_of(&any)->count == PAST_THREADS)
+            return false;
+        add(&key);
+        add(&any);
+        told_of(&any)->count++;
+    }
     told->addresses[told->count++] = address;
     return true;
 }

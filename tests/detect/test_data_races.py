@@ -26,15 +26,35 @@ def test_two_loads_do_not_race() -> None:
     assert races(story) == []
 
 
-def test_all_that_race_with_one_are_known_though_the_first_are_told_alone() -> None:
+def test_all_that_race_are_known_though_the_first_are_told_alone() -> None:
     story = Story()
     early = [story.writes("A", "x", at="f:1") for _ in range(2)]
     reads = [story.reads("B", "x", at="g:2") for _ in range(2)]
     other = story.reads("C", "x")
     order = Order.of(story.trace())
     assert not any(reads[1] in race.operations for race in load_store.find(order))
-    assert load_store.racing_with(order, reads[1]).tolist() == early
-    assert load_store.racing_with(order, early[0]).tolist() == [*reads, other]
+    apart = story.writes("A", "y")
+    order = Order.of(story.trace())
+    asked = [reads[1], apart, early[0], early[1], other, apart]
+    assert load_store.are_racing(order, asked).tolist() == [True, False, True, True, True, False]
+    assert load_store.are_racing(order, []).tolist() == []
+
+
+def test_those_that_race_are_known_however_many_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    story = Story()
+    asked = []
+    for actor in "ABCD":
+        story.takes(actor, "m")
+        asked += [story.writes(actor, "y"), story.writes(actor, actor)]
+        story.gives(actor, "m")
+        asked += [story.writes(actor, "x")]
+    order = Order.of(story.trace())
+    racing = load_store.are_racing(order, asked).tolist()
+    assert racing == [False, False, True] * 4
+    monkeypatch.setattr(load_store, "_AT_ONCE", 4)
+    assert load_store.are_racing(order, asked).tolist() == racing
 
 
 def test_accesses_under_a_mutex_do_not_race() -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that are large in one way: their races are found, and it ends."""
 
+from collections import Counter
 from pathlib import Path
 
 from tests.corpus.checked import build, checked
@@ -8,6 +9,9 @@ from tests.corpus.checked import build, checked
 from eitherway.model.finding import Finding
 from eitherway.model.trace import LEFT_OUT
 from eitherway.model.words import Kind
+from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.threads.explorer import Explorer
+from eitherway.worlds.threads.launch import Launch
 
 
 def found(tmp_path: Path, name: str, *arguments: str, schedules: int = 1) -> tuple[Finding, ...]:
@@ -39,6 +43,16 @@ def test_a_race_in_a_block_of_gigabytes(tmp_path: Path) -> None:
 def test_one_race_of_hundreds_of_threads(tmp_path: Path) -> None:
     (finding,) = found(tmp_path, "many", "400")
     assert {side.variable for side in finding.operations} == {"counter"}
+
+
+def test_one_place_is_not_told_of_each_of_hundreds_of_threads(tmp_path: Path) -> None:
+    """What the runtime proposes is confirmed one by one, and there is not room for all."""
+    build(Path(__file__).parent / "programs" / "many.c", tmp_path / "many")
+    launch = Launch.here([str(tmp_path / "many"), "1000"])
+    with Sandbox(require=()) as box, Explorer(launch, box) as explorer:
+        rows = explorer.run(scheduler="round-robin", detect=True).found.rows
+    sides = Counter((int(row["pc"]), int(row["op"]), int(row["past_op"])) for row in rows)
+    assert 1 < max(sides.values()) <= 64
 
 
 def test_a_race_beside_thousands_of_locks(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ Cost: sorting the n operations, one sweep, and for each of the accesses that are
 (segment, range, side) and touch something shared the steps that `meet` states.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from eitherway.model.words import Kind, World
 # Sorts of access: load, store, atomic load, atomic store.
 _MEETS = ((1, 3), (0, 1, 2, 3), (1,), (0, 1))
 _REPLACES = ((), (0, 1, 2, 3), (), (2, 3))  # a load could too, but readers would pay for looking
+_AT_ONCE = 1 << 20  # pairs of accesses, for which the trace is gone through once
 
 
 def find(order: Order, *, per_object: bool = False) -> list[Race]:
@@ -38,18 +39,32 @@ def find(order: Order, *, per_object: bool = False) -> list[Race]:
     return [Race(kind, (one, other)) for one, other in _as_seen(operation[meetings])]
 
 
-def racing_with(order: Order, operation: int) -> Column:
-    """All accesses that race with this one, which need not be the first witness of its side."""
+def are_racing(order: Order, operations: Sequence[int]) -> Mask:
+    """Of each of these accesses, whether any other races with it, told or not."""
     accesses = shared_accesses(order.trace)
+    result: Mask = np.zeros(len(operations), dtype=bool)
+    others: list[Column] = []
+    for at, operation in enumerate(operations):
+        others.append(_conflicting(order.trace, accesses, operation))
+        if sum(map(len, others)) > _AT_ONCE or at + 1 == len(operations):
+            begin = at + 1 - len(others)
+            mine = np.repeat(np.arange(begin, at + 1), list(map(len, others)))
+            ours = np.asarray(operations, dtype=np.int64)[mine]
+            result[mine[order.concurrent(np.concatenate(others), ours)]] = True
+            others = []
+    return result
+
+
+def _conflicting(trace: Trace, accesses: Accesses, operation: int) -> Column:
+    """The accesses that race with this one where nothing orders the two."""
     found = np.flatnonzero(accesses.operation == operation)
     if not len(found):
-        return found
+        return accesses.operation[:0]
     mine, ranges = int(found[0]), accesses.ranges[accesses.range]
     stores = accesses.stores | accesses.stores[mine]
-    atomic = accesses.atomic & accesses.atomic[mine] & (order.trace.world is not World.PROCESSES)
-    theirs = accesses.operation[stores & ~atomic & _overlap(ranges, ranges[mine])]
-    racing: Column = theirs[order.concurrent(theirs, np.full(len(theirs), operation))]
-    return racing
+    atomic = accesses.atomic & accesses.atomic[mine] & (trace.world is not World.PROCESSES)
+    theirs: Column = accesses.operation[stores & ~atomic & _overlap(ranges, ranges[mine])]
+    return theirs
 
 
 def _overlap(ranges: Table, wanted: np.void) -> Mask:

@@ -8,12 +8,13 @@ themselves. Where the two do not agree one of them is wrong, and it is not the p
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
 
 from eitherway.detect import CERTAIN, INHERENT_EDGES, SEEN_LOST, detect_all, load_store
-from eitherway.detect.load_store import racing_with
+from eitherway.detect.load_store import are_racing
 from eitherway.detect.lost_wakeup import are_open
 from eitherway.find.candidates import Candidate
 from eitherway.findings.from_races import findings_of, side_of, told_of
@@ -222,19 +223,25 @@ def _not_shown(
     traced: Traced, candidates: Iterable[Candidate], races: Sequence[Race]
 ) -> tuple[Candidate, ...]:
     """Those that the trace does not show."""
+    pairs = [one for one in candidates if _is_race(one)]
+    shown = {
+        *_that_race(traced, pairs),
+        *(one for one in candidates if not _is_race(one) and _tells(traced, one, races)),
+    }
+    return tuple(candidate for candidate in candidates if candidate not in shown)
 
-    def is_shown(candidate: Candidate) -> bool:
-        race = candidate.key.side.kind == FoundKind.RACE
-        return _shows(traced, candidate) if race else _tells(traced, candidate, races)
 
-    return tuple(candidate for candidate in candidates if not is_shown(candidate))
+def _is_race(candidate: Candidate) -> bool:
+    return candidate.key.side.kind == FoundKind.RACE
 
 
-def _shows(traced: Traced, candidate: Candidate) -> bool:
-    """Whether the access races; of those at one place, the detector tells the first alone."""
-    order = Order.of(traced.trace)
-    later = np.flatnonzero(_is_at(traced, candidate))
-    return any(len(racing_with(order, index)) for index in later.tolist())
+def _that_race(traced: Traced, candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Those whose access races; of accesses at one place, the detector tells the first alone."""
+    there = [np.flatnonzero(_is_at(traced, candidate)).tolist() for candidate in candidates]
+    racing = iter(are_racing(Order.of(traced.trace), list(chain.from_iterable(there))).tolist())
+    for candidate, accesses in zip(candidates, there, strict=True):
+        if any(list(islice(racing, len(accesses)))):
+            yield candidate
 
 
 def _tells(traced: Traced, candidate: Candidate, races: Sequence[Race]) -> bool:
