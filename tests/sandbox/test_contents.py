@@ -39,6 +39,16 @@ def test_blocks_are_equal_exactly_when_the_files_are(
     assert rebuilt == one
 
 
+def test_no_more_is_read_of_a_file_than_was_written() -> None:
+    pages = range(0, 1000 << 30, 1 << 30)
+    with tempfile.TemporaryFile() as file:
+        for place in pages:
+            os.pwrite(file.fileno(), b"a", place)
+        os.ftruncate(file.fileno(), 1000 << 30)
+        blocks = list(written_blocks(file.fileno()))
+    assert blocks == [(place, b"a" + bytes(PAGE - 1)) for place in pages]
+
+
 def told(box: Sandbox, place: Place, script: str) -> str:
     with box.popen(["sh", "-c", script], cwd=place.work) as process:
         assert process.wait() == 0
