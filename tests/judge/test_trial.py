@@ -191,3 +191,12 @@ def test_output_in_an_open_order_is_known_again_in_another_run() -> None:
     assert trial.klass is Class.OUTPUT_DIFFERS
     assert trial.is_done_by(written("21", "a"))
     assert not trial.is_done_by(written("12", "b"))
+
+
+def test_what_nobody_can_look_at_is_not_the_same() -> None:
+    one = replace(WELL, unseen=True, output={**WELL.output, "/there/log": "unreadable"})
+    trial = Trial(0, one, one)
+    assert trial.klass is Class.INCONCLUSIVE
+    assert "cannot be looked at" in trial.doubt
+    assert Trial(0, one, WELL, WELL).klass is Class.OUTPUT_DIFFERS
+    assert Trial(0, one, CRASH, one).klass is Class.SPEC_VIOLATED

@@ -2,6 +2,7 @@
 """What files hold is told alike exactly when they are alike, whatever their holes are."""
 
 import os
+import sys
 import tempfile
 
 from hypothesis import given, settings
@@ -10,8 +11,11 @@ from tests.sandbox.harness import Place
 
 from eitherway.sandbox.blocks import written_blocks
 from eitherway.sandbox.box import Sandbox
+from eitherway.sandbox.contents import UNREADABLE
 
 HUGE = 4 << 40
+DEEP = 10_000
+MAKE_DEEP = f"import os\nfor _ in range({DEEP}): os.mkdir('d'); os.chdir('d')\nopen('leaf', 'w')"
 PAGE = 4096
 WRITES = st.lists(st.tuples(st.integers(0, 600), st.sampled_from([b"", b"\0", b"a", b"ab"])))
 
@@ -47,6 +51,17 @@ def test_no_more_is_read_of_a_file_than_was_written() -> None:
         os.ftruncate(file.fileno(), 1000 << 30)
         blocks = list(written_blocks(file.fileno()))
     assert blocks == [(place, b"a" + bytes(PAGE - 1)) for place in pages]
+
+
+def test_directories_may_be_deeper_than_paths(box: Sandbox, fresh: Place) -> None:
+    with box.popen([sys.executable, "-c", MAKE_DEEP], cwd=fresh.work) as process:
+        assert process.wait() == 0
+    contents = box.contents()
+    box.reset()
+    longest = max(contents, key=len)
+    assert set(longest.removeprefix(f"{fresh.work}/").split("/")) == {"d"}
+    assert [path for path in contents if contents[path] == UNREADABLE] == [longest]
+    assert len(longest) + len("/d") > 4095 >= len(longest)
 
 
 def told(box: Sandbox, place: Place, script: str) -> str:

@@ -133,7 +133,12 @@ class Trial:
             return _CUT_SHORT
         if self.differs:
             return "" if self._is_of_the_pair() else _OTHERWISE
-        return _ALIKE if self.fails_alike else ""
+        return _ALIKE if self.fails_alike else self._unseen
+
+    @property
+    def _unseen(self) -> str:
+        """Orders that seem to do the same may not: nobody knows what both of them leave there."""
+        return _UNSEEN if self.flipped and self.flip.unseen and self.control.unseen else ""
 
     @property
     def _is_refused(self) -> bool:
@@ -180,6 +185,10 @@ _NOT_FORCED = {
 _REFUSED = (
     "a branch is refused to change a file, by the sandbox alone: its owner or group is another one "
     "(EOVERFLOW)"
+)
+_UNSEEN = (
+    "both orders leave a file or a directory that cannot be looked at: its permissions forbid it, "
+    "or no path is long enough"
 )
 _CUT_SHORT = (
     "the program ends while one of the two threads is held, before the other has come to its access"

@@ -58,6 +58,7 @@ class Outcome:
     said: tuple[str, ...] = ()  # lines on standard error, and errors in logs, each with who says it
     forced: Forced = Forced.AS_ASKED
     refused: bool = False  # something, by the sandbox alone: elsewhere it would have been done
+    unseen: bool = False  # it left something that nobody can look at
     # As it was written, where in `output` it is in an order of its own.
     shown: Mapping[str, str] = field(default_factory=dict, compare=False)
 

@@ -4,11 +4,13 @@
 An upper directory holds what was written. A character device 0/0 in it hides what lies below, an
 attribute hides all that lies below a directory, another says that something else shows through: the
 directory that was renamed to it.
+
+Directories may be thousands deep: no function goes from one to the next, and none stays open.
 """
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,6 +21,7 @@ from eitherway.sandbox.layers import Layer, Layers, What
 
 OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
 REDIRECT = ("trusted.overlay.redirect", "user.overlay.redirect")
+_LONGEST = 4095  # bytes of a path: PATH_MAX, without the end
 
 
 class How(StrEnum):
@@ -44,8 +47,11 @@ class Change:
 class _Seen:
     """An entry as it is inside: in an upper directory, or shown from elsewhere outside."""
 
-    directory: int | None  # None: `name` is a path outside
+    directory: int | None  # that of a layer; None: `name` is a path outside
     name: str
+
+    def below(self, name: str) -> "_Seen":
+        return _Seen(self.directory, os.path.join(self.name, name))
 
     def stat(self) -> os.stat_result:
         return os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
@@ -62,32 +68,59 @@ class _Seen:
         return os.readlink(self.name, dir_fd=self.directory)
 
 
-def changes(layers: Layers) -> list[Change]:
-    """All changes, by path. Of a directory that the caller may not read only itself is named."""
+Steps = Iterator["Change | Steps"]  # changes, and what leads to more of them
+
+
+def nobody_asked() -> None:
+    """There may be a million files: what is called between them may raise, to have no more done."""
+
+
+def changes(layers: Layers, between: Callable[[], object] = nobody_asked) -> list[Change]:
+    """All changes, by path.
+
+    Of a directory that the caller may not read only itself is named, and of one that is too deep
+    only those entries that a path can name.
+    """
     placed = {layer.path for layer in layers.list}
     found: set[Change] = set()
     for layer, descriptor in layers.written:
         try:
             with _Seen(descriptor, ".").open(os.O_DIRECTORY) as readable:
-                found.update(_of_layer(layer, readable, placed))
+                names = set(os.listdir(readable))
+            found.update(_walked(_of_layer(layer, descriptor, names, placed), between))
         except PermissionError:
             if layers.is_changed(layer):
                 found.add(Change(layer.path, How.MODIFIED))
     return sorted(found)
 
 
-def _of_layer(layer: Layer, descriptor: int, placed: set[str]) -> Iterator[Change]:
+def is_named(path: str) -> bool:
+    """Whether it is short enough for a system call."""
+    return len(os.fsencode(path)) <= _LONGEST
+
+
+def _walked(steps: Steps, between: Callable[[], object]) -> Iterator[Change]:
+    left = [steps]
+    while left:
+        between()
+        for step in left.pop():
+            if isinstance(step, Change):
+                yield step
+            else:
+                left.append(step)
+
+
+def _of_layer(layer: Layer, descriptor: int, names: set[str], placed: set[str]) -> Steps:
     if layer.what is What.MIRROR:
-        yield from _of_mirror(descriptor, layer.path, placed)
+        yield _of_mirror(descriptor, names, layer.path, placed)
         return
-    for name in os.listdir(descriptor):
+    for name in names:
         path = os.path.join(layer.path, name)
-        yield from _of_upper(_Seen(descriptor, name), path, path, layer.path)
+        yield _of_upper(_Seen(descriptor, name), path, path, layer.path)
 
 
-def _of_mirror(descriptor: int, top: str, placed: set[str]) -> Iterator[Change]:
+def _of_mirror(descriptor: int, names: set[str], top: str, placed: set[str]) -> Steps:
     """Links can go and anything can come; the rest are places of mounts, and those stay."""
-    names = set(os.listdir(descriptor))
     for name in _names(top) - names:
         if os.path.islink(os.path.join(top, name)):
             yield Change(os.path.join(top, name), How.DELETED)
@@ -96,7 +129,7 @@ def _of_mirror(descriptor: int, top: str, placed: set[str]) -> Iterator[Change]:
         if path in placed:
             continue
         if not os.path.lexists(path):
-            yield from _of_upper(seen, path, None, top)
+            yield _of_upper(seen, path, None, top)
         elif os.path.islink(path) and not _is_link_to(seen, os.readlink(path)):
             yield Change(path, How.MODIFIED)
 
@@ -105,7 +138,7 @@ def _is_link_to(seen: _Seen, target: str) -> bool:
     return stat.S_ISLNK(seen.stat().st_mode) and seen.target() == target
 
 
-def _of_upper(seen: _Seen, path: str, below: str | None, top: str) -> Iterator[Change]:
+def _of_upper(seen: _Seen, path: str, below: str | None, top: str) -> Steps:
     """`below` is what would show through from outside, `top` the path of the layer."""
     inside, outside = seen.stat(), _outside(path)
     if _is_whiteout(inside):
@@ -115,36 +148,40 @@ def _of_upper(seen: _Seen, path: str, below: str | None, top: str) -> Iterator[C
         yield from _of_itself(seen, path, inside, outside)
         try:
             with seen.open(os.O_DIRECTORY) as descriptor:
-                yield from _of_entries(descriptor, path, _origin(descriptor, below, top), top)
+                names, origin = set(os.listdir(descriptor)), _origin(descriptor, below, top)
         except PermissionError:
             if outside:
                 yield Change(path, How.MODIFIED)
+        else:
+            yield _of_entries(seen, names, path, origin, top)
     else:
         yield from _of_itself(seen, path, inside, outside)
 
 
-def _of_entries(descriptor: int, path: str, origin: str | None, top: str) -> Iterator[Change]:
-    names = set(os.listdir(descriptor))
+def _of_entries(seen: _Seen, names: set[str], path: str, origin: str | None, top: str) -> Steps:
     for name in names:
-        below = os.path.join(origin, name) if origin else None
-        yield from _of_upper(_Seen(descriptor, name), os.path.join(path, name), below, top)
+        if is_named(inner := os.path.join(path, name)):
+            below = os.path.join(origin, name) if origin else None
+            yield _of_upper(seen.below(name), inner, below, top)
     if origin == path:
         return  # what shows through is in its own place
     shown = _names(origin) - names
     for name in shown:
-        yield from _of_shown(os.path.join(origin or "", name), os.path.join(path, name))
+        yield _of_shown(os.path.join(origin or "", name), os.path.join(path, name))
     for name in _names(path) - names - shown:
         yield Change(os.path.join(path, name), How.DELETED)
 
 
-def _of_shown(origin: str, path: str) -> Iterator[Change]:
+def _of_shown(origin: str, path: str) -> Steps:
     """What is in a directory that was renamed, and was not changed itself."""
+    if not is_named(origin) or not is_named(path):
+        return
     seen = _Seen(None, origin)
     inside = seen.stat()
     yield from _of_itself(seen, path, inside, _outside(path))
     if stat.S_ISDIR(inside.st_mode):
         for name in _names(origin):
-            yield from _of_shown(os.path.join(origin, name), os.path.join(path, name))
+            yield _of_shown(os.path.join(origin, name), os.path.join(path, name))
         for name in _names(path) - _names(origin):
             yield Change(os.path.join(path, name), How.DELETED)
 
@@ -166,9 +203,11 @@ def _outside(path: str) -> os.stat_result | None:
 
 
 def _names(path: str | None) -> set[str]:
-    """Entries of a directory; none when there is no such directory."""
+    """Entries of a directory; none when there is no such directory, or none that a path names."""
+    if not path or not is_named(path):
+        return set()
     try:
-        return set(os.listdir(path)) if path and not os.path.islink(path) else set()
+        return set() if os.path.islink(path) else set(os.listdir(path))
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return set()
 

@@ -161,10 +161,15 @@ def _tree(layers: Layers) -> _Tree:
 
 
 def _below(place: str, path: str) -> Iterator[tuple[str, str]]:
-    for name in os.listdir(place):
-        yield f"{place}/{name}", f"{path}/{name}"
-        if stat.S_ISDIR(os.lstat(f"{place}/{name}").st_mode):
-            yield from _below(f"{place}/{name}", f"{path}/{name}")
+    """Each directory before what is in it."""
+    left = [(place, path)]
+    while left:
+        place, path = left.pop()
+        for name in os.listdir(place):
+            inner = f"{place}/{name}", f"{path}/{name}"
+            yield inner
+            if stat.S_ISDIR(os.lstat(inner[0]).st_mode):
+                left.append(inner)
 
 
 def _entry(place: str, room: int) -> _Entry:

@@ -16,6 +16,7 @@ from eitherway.errors import Unavailable
 from eitherway.model.outcome import Ending, Forced, Outcome
 from eitherway.model.trace import Table
 from eitherway.model.words import STORES, Arm, OpKind
+from eitherway.sandbox.contents import UNREADABLE
 from eitherway.worlds.threads.captured import Captured
 from eitherway.worlds.threads.course import Ended
 from eitherway.worlds.threads.events import Events
@@ -239,6 +240,7 @@ def outcome_of(ran: Ran) -> Outcome:
         complaints=tuple(words for kind, words in _COMPLAINTS.items() if kind in kinds),
         forced=_FORCED[ran.shown.pair_end],
         refused=FoundKind.REFUSED in kinds,
+        unseen=UNREADABLE in ran.files.values(),
     )
 
 
