@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sandbox.harness import Place
@@ -62,6 +63,25 @@ def test_directories_may_be_deeper_than_paths(box: Sandbox, fresh: Place) -> Non
     assert set(longest.removeprefix(f"{fresh.work}/").split("/")) == {"d"}
     assert [path for path in contents if contents[path] == UNREADABLE] == [longest]
     assert len(longest) + len("/d") > 4095 >= len(longest)
+
+
+def test_looking_can_be_broken_off(box: Sandbox, fresh: Place) -> None:
+    class EnoughError(Exception):
+        pass
+
+    looks = iter(range(4))  # at the layers, at a directory, at its file, at a block of that
+
+    def between() -> None:
+        if next(looks, None) is None:
+            raise EnoughError
+
+    script = "mkdir new; head -c 9000000 /dev/zero | tr '\\0' a > new/large"
+    with box.popen(["sh", "-c", script], cwd=fresh.work) as process:
+        assert process.wait() == 0
+    with pytest.raises(EnoughError):
+        box.contents(between=between)
+    assert box.contents()
+    box.reset()
 
 
 def told(box: Sandbox, place: Place, script: str) -> str:

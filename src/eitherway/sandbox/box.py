@@ -4,14 +4,14 @@
 import os
 import socket
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from eitherway.closing import Closing
 from eitherway.errors import Unavailable, UsageError
 from eitherway.installed import native
-from eitherway.sandbox.changes import Change, changes
+from eitherway.sandbox.changes import Change, changes, nobody_asked
 from eitherway.sandbox.contents import SHORT, contents
 from eitherway.sandbox.isolation import ALL, Isolation, Kind, Limits, Report, parse
 from eitherway.sandbox.kept import Kept
@@ -145,12 +145,16 @@ class Sandbox(Closing):
         """Files that are not as they are outside now; empty where files are not isolated."""
         return changes(self._layers) if self._layers else []
 
-    def contents(self, short: int = SHORT) -> dict[str, str]:
+    def contents(
+        self, short: int = SHORT, between: Callable[[], object] = nobody_asked
+    ) -> dict[str, str]:
         """What those files hold, by path: as texts that are equal when the files are.
 
-        Up to `short` bytes of text are told as they are.
+        Up to `short` bytes of text are told as they are. `between` them something may be done.
         """
-        return contents(self._layers, self.changes(), short) if self._layers else {}
+        if not self._layers:
+            return {}
+        return contents(self._layers, changes(self._layers, between), short, between)
 
     def written(self) -> int:
         """Bytes of memory that its files take; files that are not isolated take none."""

@@ -164,7 +164,11 @@ class Explorer(Closing):
     def _with_files(self, ran: Ran) -> Ran:
         if ran.course.ended is Ended.GREED:
             return ran  # for what it wrote, perhaps: reading that would take long
-        return dataclasses.replace(ran, files=self._box.contents())
+        return dataclasses.replace(ran, files=self._box.contents(between=self._refuse_closed))
+
+    def _refuse_closed(self) -> None:
+        if self._is_closed:
+            raise ClosedError
 
     def _served(self, ran: Ran) -> Ran:
         """With somebody to serve the next one."""
@@ -331,8 +335,7 @@ class Explorer(Closing):
         self._server.close()
         self._box.reset()
         with self._starting:
-            if self._is_closed:
-                raise ClosedError
+            self._refuse_closed()
             self._server = self._start()
         self._soiled = False
 
