@@ -38,6 +38,16 @@ def test_a_field_of_a_local_variable_that_others_know_is_told(shop: Shop, level:
     assert "__tsan_write4" in (shop.path / "a.s").read_text()
 
 
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2"])
+def test_a_load_is_told_though_a_store_follows(shop: Shop, level: str) -> None:
+    """Else nobody could be let in before it, behind what was looked at earlier."""
+    shop.write("a.c", "int stock;\nvoid buy(void) { stock = stock - 1; }\n")
+    shop.cc(level, "-S", "a.c").ok()
+    code = (shop.path / "a.s").read_text()
+    assert "__tsan_read4" in code
+    assert "__tsan_write4" in code
+
+
 @pytest.mark.parametrize("form", ["-o out.o", "-oout.o", "--output=out.o"])
 def test_the_output_is_where_it_is_asked_for(gcc: Shop, form: str) -> None:
     gcc.write("a.c", ADD)

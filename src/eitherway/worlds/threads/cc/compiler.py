@@ -43,11 +43,14 @@ _CALLED = (
 # its address; of a part of one it asks whether somebody has the address of that part, which is
 # another question. With no look allowed it takes it that somebody has: then all of it is told.
 _PARTS = ("-mllvm", "-capture-tracking-max-uses-to-explore=0")
+# Of a load and a store behind it to the same place clang tells only the store: nobody could come
+# before the load then, and what was looked at before that could not have changed.
+_LOADS = ("-mllvm", "-tsan-instrument-read-before-write")
 _COMPILE = {
     # gcc warns that libtsan does not know fences, which -Werror would make an error; our runtime
     # is not libtsan.
     Family.GCC: (*CODE, *(f"-fno-builtin-{name}" for name in _CALLED), "-Wno-tsan"),
-    Family.CLANG: (*CODE, *_PARTS),
+    Family.CLANG: (*CODE, *_PARTS, *_LOADS),
 }
 # native/assembler/as.c reads them: which is the real one, or clang, which is one itself.
 _ASSEMBLER, _CLANG = "EITHERWAY_AS", "EITHERWAY_CLANG"
