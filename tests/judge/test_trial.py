@@ -193,6 +193,16 @@ def test_output_in_an_open_order_is_known_again_in_another_run() -> None:
     assert not trial.is_done_by(written("12", "b"))
 
 
+def test_a_failure_that_comes_before_the_second_access_is_the_pairs_where_both_come_too() -> None:
+    short = replace(CRASH, forced=Forced.CUT_SHORT)
+    assert Trial(0, WELL, short, CRASH).klass is Class.SPEC_VIOLATED
+    assert Trial(0, WELL, short, CRASH).with_both(Arm.CONTROL) is Arm.PREFIX
+    assert Trial(0, WELL, CRASH, CRASH).with_both(Arm.CONTROL) is Arm.CONTROL
+    for recorded in (None, WELL, ABORT, short):
+        assert Trial(0, WELL, short, recorded).klass is Class.INCONCLUSIVE
+    assert Trial(0, CRASH, short, CRASH).klass is Class.INCONCLUSIVE
+
+
 def test_what_nobody_can_look_at_is_not_the_same() -> None:
     one = replace(WELL, unseen=True, output={**WELL.output, "/there/log": "unreadable"})
     trial = Trial(0, one, one)

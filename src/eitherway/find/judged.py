@@ -77,7 +77,8 @@ class Shown:
         if self.opened is not None:
             opened, opening = self.opened
             return opened.run(arm, opening.way, kept_from)
-        spec = Spec(self.instance.pair, arm, self.verdict.decisive.continuation)
+        trial = self.verdict.decisive
+        spec = Spec(self.instance.pair, trial.with_both(arm), trial.continuation)
         return self.branches.run(spec, kept_from=kept_from)
 
     @property
@@ -101,6 +102,12 @@ def _slow(finding: Finding, instance: Instance) -> tuple[str, ...]:
     """The other order was not had, and who waits for it is slow: as any thread may be."""
     slow = instance.sides[0].actor
     return _held_back(finding, f", B did not come: what goes wrong is that {slow} is slow.")
+
+
+def _proof(finding: Finding, anew: tuple[str, ...]) -> tuple[str, ...]:
+    """What is told of a finding before it is judged; it may have been."""
+    told = finding.explanation[: len(anew)]
+    return told if told and told[-1].startswith(UNDECIDED) else anew
 
 
 def _held_back(finding: Finding, told: str) -> tuple[str, ...]:
@@ -145,12 +152,15 @@ class Judge(Closing):
 
     def judged(self, finding: Finding, ran: Ran, keep: Keep) -> Finding:
         """The finding with its class; runs that show it are kept."""
+        finding = replace(finding, consequence="", orders=())  # it may have been judged before
         if reason := self._obstacle(finding, ran):
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
         traced, racing = self._traced(ran)
         if traced.differs or racing is None:
             reason = f"the recorded run is not the same again: {', '.join(traced.differs)}"
             return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
+        if anew := racing.proof(finding.id):
+            finding = replace(finding, explanation=_proof(finding, anew))
         branches = Branches(self._explorer, ran, self._places | racing.places)
         short = branches.steps <= SHORT
         shown = self._tried(branches, racing.instances(finding.id, MORE if short else INSTANCES))

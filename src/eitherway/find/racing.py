@@ -40,9 +40,11 @@ class Racing:
         self.events = traced.events
         self._order = Order.of(traced.trace)
         self._of: defaultdict[str, list[Told]] = defaultdict(list)
+        self._proofs: dict[str, tuple[str, ...]] = {}
         for race, finding in zip(races, traced.findings(races, history=False), strict=True):
             if len(race.operations) == 2:
                 self._of[finding.id].append((race, finding.operations))
+                self._proofs.setdefault(finding.id, finding.explanation)
         self.operations = {operation for race in races for operation in race.operations}
         self.places = places_of(traced.events, self.operations)
 
@@ -50,6 +52,10 @@ class Racing:
     def numbers(self) -> list[str]:
         """Ids of the races, in the order in which they are told."""
         return list(self._of)
+
+    def proof(self, number: str) -> tuple[str, ...]:
+        """That nothing orders the two of the race of that id; empty when the run has none."""
+        return self._proofs.get(number, ())
 
     def instances(self, number: str, limit: int, *, of_stores: bool = False) -> list[Instance]:
         """Of the race of that id; first one for each pair of places, then more of them in turn.

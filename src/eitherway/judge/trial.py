@@ -109,6 +109,11 @@ class Trial:
         wrong = self.control.fails and not self.flip.fails
         return Arm.CONTROL if wrong else Arm.FLIP
 
+    def with_both(self, arm: Arm) -> Arm:
+        """The arm that shows the order of this one with both accesses, where the end came first."""
+        is_short = arm is Arm.CONTROL and self.control.forced is Forced.CUT_SHORT
+        return Arm.PREFIX if is_short and self._fails_as_recorded else arm
+
     def is_done_by(self, other: Outcome) -> bool:
         """Whether a run in the other order than the worse one does the same as that."""
         shown, better = self.flip, self.control
@@ -161,7 +166,19 @@ class Trial:
         """Whether the program ended too early to tell; not where it fails as one thread is slow."""
         if self.flip.forced is Forced.CUT_SHORT:
             return not (self.flip.fails and self.control.forced is Forced.AS_ASKED)
-        return self.control.forced is Forced.CUT_SHORT and not self._has_no_other
+        if self.control.forced is not Forced.CUT_SHORT or self._has_no_other:
+            return False
+        return not self._fails_as_recorded
+
+    @property
+    def _fails_as_recorded(self) -> bool:
+        """Whether the recorded order, in which both come, fails like `control`, and the other not.
+
+        Then it fails for the first access: whether the second comes before the end is no matter.
+        """
+        if self.prefix is None or self.prefix.forced is not Forced.AS_ASKED or not self.flipped:
+            return False
+        return not self.flip.fails and self.control.fails and _ends_alike(self.control, self.prefix)
 
     def _is_of_the_pair(self) -> bool:
         """Whether the recorded order does not do the same, wherever the run is left."""
