@@ -52,6 +52,7 @@ PAIR = 2  # accesses
 SLOWLY = 4  # instances that are tried with a thread that is very slow
 ELSEWHERE = 2  # in each of the other runs that are tried
 FEWER, FEWEST = 6, 2  # continuations of those behind the first, and behind the usual number
+NOT_SHOWN = "the recorded run does not show it"
 
 Keep = Callable[[Ran], Path]  # puts a run where it can be done again
 
@@ -165,8 +166,7 @@ class Judge(Closing):
         short = branches.steps <= SHORT
         shown = self._tried(branches, racing.instances(finding.id, MORE if short else INSTANCES))
         if not shown:
-            reason = "the recorded run does not show it"
-            return replace(finding, klass=Class.INCONCLUSIVE, reason=reason)
+            return replace(finding, klass=Class.INCONCLUSIVE, reason=NOT_SHOWN)
         words: list[str] = []
         if all(each.is_quiet for each in shown):
             shown += self._tried_slowly(finding.id, racing, shown, words)

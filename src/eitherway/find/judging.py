@@ -12,7 +12,7 @@ from typing import NamedTuple
 from eitherway.closing import Closing
 from eitherway.errors import BadInput, Problem, Unavailable
 from eitherway.find.clock import OutOfTime, alarm
-from eitherway.find.judged import Judge
+from eitherway.find.judged import NOT_SHOWN, Judge
 from eitherway.find.known import Known
 from eitherway.find.specification import ANYTHING, Specification
 from eitherway.find.tree_kept import TreeJudging
@@ -60,11 +60,22 @@ class Judging(Closing):
         self._recorded: tuple[str, Recorded] | None = None
 
     def judged(self, finding: Finding) -> Finding:
-        """The finding with its class. Raises a Problem when its run cannot be done again."""
+        """The finding with its class. Raises a Problem when its run cannot be done again.
+
+        In what shows the worse order of one that was judged before, a thread may come too late for
+        its access: then both are in the other one.
+        """
         if finding.world is World.PROCESSES:
             return self._trees.judged(finding)
-        if self._recorded is None or self._recorded[0] != finding.evidence:
-            self._recorded = finding.evidence, recorded_of(finding)
+        told = self._judged_by(finding, finding)
+        if told.reason != NOT_SHOWN or not finding.orders:
+            return told
+        name = finding.orders[-1].replay.split()[-1]
+        return self._judged_by(finding, replace(finding, evidence=str(self._store.find(name))))
+
+    def _judged_by(self, finding: Finding, shown: Finding) -> Finding:
+        if self._recorded is None or self._recorded[0] != shown.evidence:
+            self._recorded = shown.evidence, recorded_of(shown)
         recorded = self._recorded[1]
         judge = self._judge_of(recorded.launch)
 
