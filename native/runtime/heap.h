@@ -9,4 +9,6 @@ void *ew_allocate(size_t size, const void *pc);
 void *ew_allocate_aligned(size_t alignment, size_t size, const void *pc);
 void ew_free(void *block, const void *pc);
 
+void ew_heap_key_prepare(void);
+
 #endif

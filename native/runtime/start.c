@@ -7,6 +7,7 @@
 #include "descriptors.h"
 #include "family.h"
 #include "guide.h"
+#include "heap.h"
 #include "input.h"
 #include "libc.h"
 #include "libraries.h"
@@ -143,6 +144,7 @@ void ew_begin(void) {
     ew_descriptors_prepare();
     ew_libraries_prepare();
     ew_random_prepare();
+    ew_heap_key_prepare();
     if (options.server >= 0) {
         ew_threads_prepare(options.threads);
         ew_bind_libc();
