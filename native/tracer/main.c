@@ -125,6 +125,7 @@ int main(int count, char **words) {
     gate_begin(&options);
     hangs_begin(options.apart);
     int status = loop_run(start_command(options.command), &options.limits);
+    start_check();
     gate_tell();
     unknown_tell();
     end_note_number("status", (unsigned)status);

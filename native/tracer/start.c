@@ -142,6 +142,9 @@ static void lift_limit(void) {
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){descriptors.rlim_max, descriptors.rlim_max});
 }
 
+// Why the command did not become one whose calls stop: an error that both see; 0: it did.
+static int *no_filter;
+
 static noreturn void become(char **command, int go) {
     char byte;
     sigset_t none;
@@ -152,8 +155,10 @@ static noreturn void become(char **command, int go) {
     if (descriptors.rlim_max)
         setrlimit(RLIMIT_NOFILE, &descriptors);
     personality(ADDR_NO_RANDOMIZE | (unsigned long)personality(0xffffffff));
-    if (install_filter() < 0)
-        die(EXIT_UNAVAILABLE, "calls cannot be filtered: %s", strerror(errno));
+    if (install_filter() < 0) {
+        *no_filter = errno;
+        _exit(EXIT_UNAVAILABLE);
+    }
     execvp(command[0], command);
     die(errno == ENOENT ? 127 : 126, "cannot run %s: %s", command[0], strerror(errno));
 }
@@ -165,6 +170,10 @@ pid_t start_command(char **command) {
                    PTRACE_O_EXITKILL;
     lift_limit();
     processors_begin();
+    no_filter =
+        mmap(NULL, sizeof *no_filter, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (no_filter == MAP_FAILED)
+        die(EXIT_UNAVAILABLE, "there is no memory: %s", strerror(errno));
     if (pipe2(go, O_CLOEXEC) < 0)
         die(EXIT_UNAVAILABLE, "there are no pipes: %s", strerror(errno));
     pid_t child = fork();
@@ -179,6 +188,12 @@ pid_t start_command(char **command) {
     close(go[0]);
     close(go[1]);
     return child;
+}
+
+// A command that was never run has no recording: an exit status of its own it has not.
+void start_check(void) {
+    if (*no_filter)
+        die(EXIT_UNAVAILABLE, "seccomp is refused: %s", strerror(*no_filter));
 }
 
 // ---- what the kernel lays on the stack of a new program

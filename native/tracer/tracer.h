@@ -134,6 +134,8 @@ void stop_go(pid_t thread, bool to_the_end_of_the_call, int signal);
 
 // The command's process: seized, its calls stop. Ends this process when it cannot be.
 pid_t start_command(char **command);
+// When it has ended: ends this process too where its calls could not be made to stop.
+void start_check(void);
 // What a new program gets from the kernel, the same in every run: no vDSO, so that asking for the
 // time is a call, and where calls are ordered random bytes that depend on the process alone.
 void start_program(const struct thread *thread);

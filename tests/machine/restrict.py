@@ -27,6 +27,7 @@ REFUSED = {
     "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsmount": 432, "mount_setattr": 442,
 }  # fmt: skip
 CLONE, CLONE3, PERSONALITY, PTRACE, PROCESS_VM_READV = 56, 435, 135, 101, 310
+SECCOMP = 317
 NAMESPACE_FLAGS = 0x7E020000
 PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)
 
@@ -70,6 +71,7 @@ FILTERS: dict[str, Callable[[], Code]] = {
         *answer_call(PROCESS_VM_READV, ERRNO | EPERM),
         *docker(),
     ],
+    "no-seccomp": lambda: answer_call(SECCOMP, ERRNO | EPERM),
     "kill-bpf": lambda: answer_call(REFUSED["bpf"], KILL),
 }
 

@@ -101,6 +101,20 @@ def test_in_a_container_what_was_recorded_is_not_replayed(user: int) -> None:
         assert (refused.returncode, (work / "b").exists()) == (69, False)
 
 
+@pytest.mark.parametrize("verb", ["check", "record"])
+def test_where_calls_cannot_be_made_to_stop_nothing_is_found_clean(work: Path, verb: str) -> None:
+    """A command that was never run has no run that is clean."""
+
+    def prepare() -> None:
+        restrict("no-seccomp", nobody=False)
+
+    done = eitherway(work, verb, "--", "touch", "made", prepare=prepare)
+    assert done.returncode == 69, done.stdout
+    assert "seccomp is refused: Operation not permitted" in done.stderr
+    assert "recorded run" not in done.stdout
+    assert not (work / "made").exists()
+
+
 def test_a_run_on_ones_own_files_has_real_random_bytes() -> None:
     """What it makes of them stays: a key must not be one that others can tell."""
     with folder() as work:
