@@ -94,6 +94,28 @@ bool call_waits_for_time(const struct thread *thread) {
     return thread->shape->waits == WAITS_TIME;
 }
 
+bool call_ran_out(const struct thread *thread, int64_t result) {
+    switch (thread->call.number) {
+    case SYS_poll:
+    case SYS_ppoll:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+        return result == 0;
+    case SYS_mq_timedsend:
+    case SYS_mq_timedreceive:
+    case SYS_futex:
+        return result == -ETIMEDOUT;
+    case SYS_semtimedop:
+    case SYS_rt_sigtimedwait:
+        return result == -EAGAIN;
+    default: // SO_RCVTIMEO
+        return S_ISSOCK(thread->mode) && result == -EAGAIN;
+    }
+}
+
 static bool is_output(const struct thread *thread) {
     uint32_t object = thread->call.object;
     return object && (object == standard_output || object == standard_error);

@@ -57,6 +57,12 @@ static void count_likes(struct thread *thread) {
         thread->like[i] += is_like(thread, plan_anchor(i));
 }
 
+// A wait that was over by time in the run that is followed: that time need not go by again.
+static bool is_in_vain(const struct thread *thread) {
+    const struct ew_process_turn *turn = thread->turn;
+    return turn && !(turn->flags & TURN_ANCHOR) && call_ran_out(thread, (int64_t)turn->result);
+}
+
 static void let_through(struct thread *thread) {
     passed++;
     thread->where = IN_CALL;
@@ -76,6 +82,9 @@ static void let_through(struct thread *thread) {
         slept++;
         clock_slept(thread);
         stop_skip(thread->id, 0);
+    } else if (is_in_vain(thread)) {
+        polls_find_nothing(thread);
+        stop_skip(thread->id, (int64_t)thread->turn->result);
     }
     if (sure) {
         thread->call.flags |= thread->answered ? 0 : CALL_NOT_SEEN_TO_END;

@@ -17,6 +17,7 @@
 #include "tracer.h"
 
 enum event { MADE = 1, RUNS = 2, ENDED = 3, SIGNALLED = 4 };
+enum { RESUMED = -516 }; // ERESTART_RESTARTBLOCK, which programs never see
 enum { COMMAND_LINE_MAX = 1 << 16, QUICK_LOOKS = 40, DEFERRED_MAX = 1024 };
 enum { DYING = 30 };    // seconds: who was killed on a busy machine; what it was at is written then
 enum { COMPUTES = 12 }; // times the patience: for one that computes and makes no call
@@ -51,7 +52,7 @@ static void log_of(const struct thread *thread, enum event kind, uint32_t other,
 
 static void go_on(struct thread *thread, int signal) {
     thread_goes(thread);
-    stop_go(thread->id, thread->where == IN_CALL, signal);
+    stop_go(thread->id, thread->where == IN_CALL && !thread->resumes, signal);
 }
 
 // The call is over, whether or not it has stopped there.
@@ -59,9 +60,31 @@ static void ends(struct thread *thread, int64_t result) {
     if (thread->where == IN_CALL)
         call_leave(thread, result);
     thread->where = ABOUT;
-    thread->lends = false;
+    thread->lends = thread->resumes = false;
     gate_over(thread);
     go_on(thread, 0);
+}
+
+// Woken in a call that waits until a time, by a signal that need not mean anything to it: then the
+// kernel goes on with it under another number, and to the program it is one call.
+static bool resumes(struct thread *thread, int64_t result) {
+    thread->resumes = thread->where == IN_CALL && result == RESUMED;
+    if (thread->resumes)
+        go_on(thread, 0);
+    return thread->resumes;
+}
+
+// Whether this is the rest of such a call. If it is not, a handler has run, and the call is over.
+static bool is_resumed(struct thread *thread, const struct entry *entry) {
+    if (!thread->resumes)
+        return false;
+    thread->resumes = false;
+    if (entry->number == SYS_restart_syscall)
+        return true;
+    call_leave(thread, -EINTR);
+    thread->where = ABOUT;
+    gate_over(thread);
+    return false;
 }
 
 // ---- lives
@@ -208,7 +231,8 @@ static void notice(struct thread *thread, const struct entry *entry) {
         return;
     }
     hangs_notice(number, entry->arguments[0]);
-    if (number == SYS_alarm || number == SYS_setitimer || number == SYS_timer_settime)
+    if (number == SYS_alarm || number == SYS_setitimer || number == SYS_timer_settime ||
+        number == SYS_restart_syscall)
         return; // matters to who makes it alone
     unknown_count(number);
     refused_to_trace += number == SYS_ptrace; // who is traced cannot be traced by another
@@ -225,7 +249,12 @@ static void call_begins(struct thread *thread) {
         go_on(thread, 0);
         return;
     }
-    if (stop_entry(thread->id, &entry) < 0 || !call_shape_of(entry.number) || is_own(&entry)) {
+    bool known = stop_entry(thread->id, &entry) == 0;
+    if (known && is_resumed(thread, &entry)) {
+        go_on(thread, 0);
+        return;
+    }
+    if (!known || !call_shape_of(entry.number) || is_own(&entry)) {
         notice(thread, &entry);
         thread_goes(thread);
         stop_go(thread->id, thread->shifted != 0, 0); // its end must be seen then
@@ -244,6 +273,8 @@ static void call_ends(struct thread *thread) {
     }
     if (thread->where == IN_CALL && stop_result(thread->id, &result) < 0)
         thread->where = ABOUT; // it is gone
+    if (resumes(thread, result))
+        return;
     if (thread->where == IN_CALL && ports_try_again(thread, result)) {
         go_on(thread, 0);
         return;

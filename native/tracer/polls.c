@@ -87,6 +87,34 @@ static void note_selected(struct thread *thread) {
     note(thread, polled, length);
 }
 
+static void find_nothing_polled(struct thread *thread) {
+    for (uint64_t from = 0, part; from < thread->call.a1; from += part) {
+        uint64_t at = thread->call.a0 + from * sizeof *polled;
+        part = thread->call.a1 - from < MOST ? thread->call.a1 - from : MOST;
+        if (memory_read(thread->id, at, polled, part * sizeof *polled) < 0)
+            return;
+        for (size_t i = 0; i < part; i++)
+            polled[i].revents = 0;
+        memory_write(thread->id, at, polled, part * sizeof *polled);
+    }
+}
+
+static void find_nothing_selected(struct thread *thread) {
+    static const fd_set none;
+    const uint64_t *addresses = &thread->call.a1;
+    size_t bits = thread->call.a0 < FD_SETSIZE ? thread->call.a0 : FD_SETSIZE;
+    for (size_t i = 0; i < SETS; i++)
+        if (addresses[i])
+            memory_write(thread->id, addresses[i], &none, (bits + 63) / 64 * 8);
+}
+
+void polls_find_nothing(struct thread *thread) {
+    if (is_poll(thread->call.number))
+        find_nothing_polled(thread);
+    else if (is_select(thread->call.number))
+        find_nothing_selected(thread);
+}
+
 void polls_enter(struct thread *thread) {
     struct epoll_event event;
     if (is_poll(thread->call.number))

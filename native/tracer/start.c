@@ -54,10 +54,10 @@ static void add_unless(struct filter *filter, uint32_t number, int argument, uin
 
 // Not recorded, but the tracer must know of them; loop.c has them too.
 static const uint32_t noticed[] = {
-    SYS_unshare,           SYS_setns,          SYS_chroot,
-    SYS_pivot_root,        SYS_io_uring_setup, SYS_sched_getaffinity,
-    SYS_sched_setaffinity, SYS_alarm,          SYS_setitimer,
-    SYS_timer_settime,
+    SYS_unshare,           SYS_setns,           SYS_chroot,
+    SYS_pivot_root,        SYS_io_uring_setup,  SYS_sched_getaffinity,
+    SYS_sched_setaffinity, SYS_alarm,           SYS_setitimer,
+    SYS_timer_settime,     SYS_restart_syscall,
 };
 
 // Asking what is done with a signal changes nothing: only who says what to do stops.

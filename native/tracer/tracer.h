@@ -46,6 +46,7 @@ struct thread {
     bool lends;        // its memory to a child: a vfork is under way
     bool moves;        // was let go, and will stop by itself unless nothing is heard of it for long
     bool slept;        // when it was last looked at, since it was let go
+    bool resumes;      // was woken in a call with a time, and goes on with what is left of it
     bool began;        // the command runs: what comes before is ours
     bool brief;        // only the names in its paths are wanted
     bool chose_port;   // a port stands where the program has 0
@@ -250,12 +251,16 @@ bool call_may_wait(const struct thread *thread);
 // Whoever takes output always takes it: a sleep in such a call has an end.
 bool call_gives_output(const struct thread *thread);
 bool call_waits_for_time(const struct thread *thread);
+// Whether a call with this result had waited for something until its time was over.
+bool call_ran_out(const struct thread *thread, int64_t result);
 bool call_ends_process(const struct thread *thread);
 
 // ---- polls.c, ipc.c: what lies in memory of calls that wait for one of several
 
 void polls_enter(struct thread *thread);
 void polls_leave(struct thread *thread, int64_t result);
+// Leaves memory as a call does that found none ready.
+void polls_find_nothing(struct thread *thread);
 void ipc_enter(struct thread *thread);
 void ipc_leave(struct thread *thread, int64_t result);
 
