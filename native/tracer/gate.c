@@ -77,6 +77,7 @@ static void let_through(struct thread *thread) {
     if (ordered && call_ends_process(thread))
         loop_expect_end(thread->process);
     count_likes(thread);
+    thread->dozed = false;
     bool skipped = ordered && call_waits_for_time(thread); // nobody else can go: time goes on
     if (skipped) {
         slept++;
@@ -233,6 +234,8 @@ static bool is_better(const struct thread *one, const struct thread *other) {
         return call_waits_for_time(other);
     if (one->passed / FAIR != other->passed / FAIR)
         return one->passed < other->passed;
+    if (one->dozed != other->dozed) // it may wait for what the other holds, and look in between
+        return other->dozed;
     return priority(one) < priority(other);
 }
 
@@ -279,8 +282,8 @@ static bool next_by_priority(void) {
     threads_each(consider, &choice);
     if (!choice.best)
         return give_in() && next_by_priority();
-    if (choice.held > 1)
-        choice.best->passed++;
+    if (choice.held > 1) // who dozes comes again and again, and would keep all others back
+        choice.best->passed += choice.best->dozed ? FAIR : 1;
     look(choice.best);
     pass_anchor(choice.best);
     let_through(choice.best);

@@ -222,6 +222,7 @@ static bool is_own(const struct entry *entry) {
 static void notice(struct thread *thread, const struct entry *entry) {
     uint64_t number = entry->number;
     if (is_own(entry)) {
+        thread->dozed = true; // only those that have a deadline stop
         if (gate_is_ordered())
             clock_shift(thread, entry->arguments);
         return;

@@ -47,6 +47,7 @@ struct thread {
     bool moves;        // was let go, and will stop by itself unless nothing is heard of it for long
     bool slept;        // when it was last looked at, since it was let go
     bool resumes;      // was woken in a call with a time, and goes on with what is left of it
+    bool dozed;        // at a futex of its own until a moment, since its last call
     bool began;        // the command runs: what comes before is ours
     bool brief;        // only the names in its paths are wanted
     bool chose_port;   // a port stands where the program has 0

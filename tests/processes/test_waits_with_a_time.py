@@ -29,3 +29,14 @@ def test_a_wait_that_a_signal_broke_off_is_one_call(box: Sandbox, work: Path) ->
     done = ran(box, work, str(program), "told")
     assert done.out.beginning == b"0\n"
     assert [call.result for call in calls(done.log, "poll")] == [1]
+
+
+def test_who_looks_again_and_again_does_not_keep_back_who_has_what_it_waits_for(
+    box: Sandbox, work: Path
+) -> None:
+    """Each made 2,048 calls before, and waited as often: ten seconds."""
+    program = compiled(PROGRAMS / "baton.c", work / "baton")
+    log = ran(box, work, str(program)).log
+    assert log.ending.status == 0
+    assert len(calls(log, "getppid")) == 50
+    assert len(calls(log, "clock_gettime")) < 2048
