@@ -160,6 +160,8 @@ static void tell_shapes(int map) {
     for (size_t i = 0; i < sizeof not_modelled / sizeof *not_modelled; i++)
         if (not_modelled[i] < SEEN_CALLS)
             shapes.of[not_modelled[i]].wanted = SEEN_TO_COUNT;
+    for (uint32_t number = LAST_KNOWN_CALL + 1; number < SEEN_CALLS; number++)
+        shapes.of[number].wanted = SEEN_TO_COUNT;
     for (uint32_t number = 0; number < SEEN_CALLS; number++) {
         const struct call_shape *shape = call_shape_of(number);
         if (shape)

@@ -4,17 +4,17 @@
 
 #include "tracer.h"
 
-enum { NUMBERS = 1024, TEXT = 1024 };
-static uint64_t counts[NUMBERS];
+enum { TEXT = 1024 };
+static uint64_t counts[CALL_NUMBERS]; // the last: of it and all above
 
 void unknown_count(uint64_t number) {
-    counts[number < NUMBERS ? number : NUMBERS - 1]++;
+    counts[number < CALL_NUMBERS ? number : CALL_NUMBERS - 1]++;
 }
 
 void unknown_tell(void) {
     char text[TEXT] = "";
     int used = 0;
-    for (int number = 0; number < NUMBERS && used < TEXT - 48; number++)
+    for (int number = 0; number < CALL_NUMBERS && used < TEXT - 48; number++)
         if (counts[number])
             used += snprintf(text + used, sizeof text - (size_t)used, "%s%d %llu", used ? "," : "",
                              number, (unsigned long long)counts[number]);

@@ -284,6 +284,17 @@ def test_what_is_found_in_a_directory_is_what_is_opened_there(
     assert found == {name: opened[name] for name in found}
 
 
+def test_calls_that_nobody_knows_are_counted_by_both(
+    box: Sandbox, work: Path, watching: Watching
+) -> None:
+    """Also numbers that no kernel has."""
+    script = "syscall($_, 0) for 444, 480, 999, 100000; POSIX::setsid()"
+    by_stops, seen = both(box, work, watching, "perl", "-MPOSIX", "-e", script)
+    counted = by_stops.log.ending.calls_not_modelled
+    assert counted == seen.log.ending.calls_not_modelled
+    assert counted == {"call 480": 1, "call 511 and above": 2, "setsid": 1}
+
+
 def test_setuid_programs_and_tracers_are_left_alone(
     box: Sandbox, work: Path, watching: Watching
 ) -> None:

@@ -111,7 +111,14 @@ class Ending:
         pairs = (pair.split() for pair in self.not_modelled.split(",") if pair)
         counts = {int(number): int(count) for number, count in pairs}
         names = NOT_MODELLED if self.machine == _HERE else {}
-        return {names.get(n, f"call {n}"): count for n, count in counts.items()}
+        return {names.get(n) or _numbered(n): count for n, count in counts.items()}
+
+
+_HIGHEST = 511  # native/tracer/unknown.c: those above are counted with it
+
+
+def _numbered(number: int) -> str:
+    return f"call {number}" + (" and above" if number == _HIGHEST else "")
 
 
 @dataclass(frozen=True, slots=True)
