@@ -193,6 +193,26 @@ def test_no_option_is_passed_over(work: Path, words: list[str]) -> None:
     assert "the run" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("path", "script", "code"),
+    [
+        ("mistyped", "echo a > made", 2),
+        ("made", "echo a > made", 0),
+        ("there", "cat there", 0),
+        ("there", "rm there", 0),
+        ("a", "mkdir a; echo a > a/f", 0),
+    ],
+)
+def test_what_is_to_be_the_same_must_be_somewhere(
+    work: Path, path: str, script: str, code: int
+) -> None:
+    """Of a name that nobody has, every order leaves the same."""
+    (work / "there").write_text("there\n", encoding="utf-8")
+    done = eitherway(work, "check", "--expect-same", path, "--", "sh", "-c", script)
+    told = f"nothing lies at {work}/{path}, before it nor after"
+    assert (done.returncode, told in done.stdout) == (code, code == 2), done.stdout
+
+
 @pytest.mark.parametrize("command", ["./missing", "/etc/passwd", "/"])
 def test_what_is_no_program_is_refused(work: Path, command: str) -> None:
     done = eitherway(work, "check", "--", command)

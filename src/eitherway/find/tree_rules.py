@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a tree of processes must do, beside not to fail: held against what each branch leaves."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,6 +34,14 @@ class Rules:
         left = {path: _left(recorded, path) for path in self.same}
         return replace(self, left=left, refused=recorded.refused)
 
+    def nowhere(self, recorded: Outcome) -> tuple[str, ...]:
+        """Of the files that are to be the same, those that there never were: names mistyped."""
+        return tuple(
+            f"nothing lies at {path}, before it nor after"
+            for path in self.same
+            if not os.path.lexists(path) and _left(recorded, path) == _NOTHING
+        )
+
     def outcome(self, ran: Ran, box: Sandbox, launch: Launch) -> Outcome:
         """What a run did, by this; its files still lie in its sandbox."""
         outcome = outcome_of(ran, box, self.specification.kept)
@@ -42,6 +51,9 @@ class Rules:
         changed = tuple(f"{path} is not what the recorded run left" for path in others)
         refused = outcome.refused and not self.refused
         return replace(outcome, complaints=(*complaints, *changed), refused=refused)
+
+
+_NOTHING = repr([])
 
 
 def _left(outcome: Outcome, path: str) -> str:

@@ -195,7 +195,8 @@ class TreeSearch(Closing):
         self._rules = self._rules.after(recorded)
         trace = traced(ran.log, self._launch.directory)
         checked = self._checked(path, trace)
-        checked.unmet = recorded.complaints if self._rules.ask else ()
+        if self._rules.ask:
+            checked.unmet = (*recorded.complaints, *self._rules.nowhere(recorded))
         if _is_cut(ran.log):
             checked.untried = _NO_END
             _tell_each(checked, _candidates(path, trace))
