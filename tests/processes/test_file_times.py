@@ -34,12 +34,17 @@ make -j2 -s
 
 def told_again(box: Sandbox, work: Path, log: Log, turns: int) -> list[int]:
     """What is told by a run that follows so many calls of a log."""
+    return [int(word) for word in told_by(COMMAND, box, work, log, turns).split()]
+
+
+def told_by(command: list[str], box: Sandbox, work: Path, log: Log, turns: int) -> bytes:
+    """The same of any command."""
     box.reset()
     follow = Follow(Plans(log), Turns(range(turns)))
     with TemporaryDirectory(dir="/dev/shm") as into:
-        done = run(launch(work, *COMMAND), box, Path(into), seed=0, follow=follow, limits=LIMITS)
+        done = run(launch(work, *command), box, Path(into), seed=0, follow=follow, limits=LIMITS)
     assert done.log.ending.began == log.ending.began
-    return [int(word) for word in done.out.beginning.split()]
+    return bytes(done.out.beginning)
 
 
 def test_no_file_comes_from_the_future(box: Sandbox, work: Path) -> None:
@@ -62,6 +67,15 @@ def test_time_goes_on_from_what_was_followed(box: Sandbox, work: Path) -> None:
     assert began <= one <= first
     assert one <= two <= last
     assert last - began < DAY // 2
+
+
+def test_a_file_has_the_same_time_in_each_branch(box: Sandbox, work: Path) -> None:
+    """To the nanosecond: what notes it, as the index of git does, would differ by itself."""
+    script = ["sh", "-c", "echo a > f; stat --format %.9Z f"]
+    log = ran(box, work, *script).log
+    last = calls(log, "statx")[-1].number
+    told = {told_by(script, box, work, log, last) for _ in range(5)}
+    assert len(told) == 1, told
 
 
 @pytest.mark.usefixtures("box")
