@@ -18,6 +18,7 @@
 enum { NUMBERS = 1 << 22 };         // pid_max cannot be more
 enum { NAP = 2, LONGEST_NAP = 64 }; // ms
 enum { QUIET = 1000 };              // ms without a record, and who is left is left
+enum { LEFT_ASLEEP = 60 * QUIET };  // the same, in all: a daemon looks for work, again and again
 enum event { MADE = 1, RUNS = 2, ENDED = 3, SIGNALLED = 4 };
 
 static const char usage[] = "usage: eitherway-recorder --into FD --loader FD [--facts FD] "
@@ -235,6 +236,7 @@ static void keep(int taken) {
 // are told only when a part of the ring is full.
 static int follow(int loader) {
     int status = 0, quiet = 0, nap = NAP;
+    int asleep = 0; // ms, who is left when the command has ended, as far as can be told
     bool ended = false;
     struct pollfd ends[] = {{.fd = (int)syscall(SYS_pidfd_open, first, 0), .events = POLLIN},
                             {.fd = loader}, // only its end is told of
@@ -246,6 +248,7 @@ static int follow(int loader) {
         int taken = kernel_take(take);
         keep(taken);
         quiet = taken > 0 ? 0 : quiet + nap;
+        asleep += ended && taken == 0 ? nap : 0;
         nap = ended ? NAP : next_nap(nap);
         if (!ended && ends[0].revents && waitpid(first, &status, WNOHANG) == first) {
             ended = true;
@@ -253,7 +256,7 @@ static int follow(int loader) {
             ends[0].fd = -1; // from here on only time is waited for
             nap = NAP;
         }
-        if (ended && living && quiet > QUIET) {
+        if (ended && living && (quiet > QUIET || asleep > LEFT_ASLEEP)) {
             end_left();
             break;
         }

@@ -457,6 +457,18 @@ static enum look look_ordered(pid_t *id, int *status, double until) {
 
 static bool ending; // all that is left was killed
 
+// A daemon that looks for work, sleeps and looks again has no end: it is not waited for.
+#define LEFT_ASLEEP 1.0 // seconds, as the clock counts them, that who is left may sleep
+
+static bool is_left_asleep(void) {
+    static double before = -1;
+    if (!first_ended)
+        return false;
+    if (before < 0)
+        before = clock_rested();
+    return clock_rested() - before > LEFT_ASLEEP;
+}
+
 // As they come: the next stop, or that none came for a while.
 static enum look look_as_they_come(pid_t *id, int *status, double until) {
     for (;;) {
@@ -537,8 +549,9 @@ int loop_run(pid_t command, const struct run_limits *limits) {
             processors_tick();
         }
         bool late = now() > end || rested + clock_rested() > limits->rest;
-        if (!ending && (gate_passed() > limits->calls || late)) {
-            end_all(late ? "late" : "endless");
+        bool left = is_left_asleep();
+        if (!ending && (gate_passed() > limits->calls || late || left)) {
+            end_all(left ? "left_behind" : late ? "late" : "endless");
             ordered = false;
             until = end = now() + DYING;
         }

@@ -51,6 +51,20 @@ def test_what_is_left_behind_is_ended_and_said(work: Path, recorder: str) -> Non
     assert (code, "1 process went on when the command had ended" in told) == (4, True), told
 
 
+BEATS = "while :; do echo beat >> beats; sleep 10; done"
+
+
+def test_a_daemon_that_wakes_again_and_again_is_ended_and_said(work: Path) -> None:
+    """Its sleep takes no time here: it would beat for ever, and fill the disk."""
+    script = f"echo a > f & setsid sh -c '{BEATS}' > /dev/null 2>&1 & read x < /dev/null; exit 4"
+    code, told = recorded(work, "ptrace", "sh", "-c", script)
+    assert (code, "2 processes went on when the command had ended" in told) == (4, True), told
+    checked = eitherway(work, "check", "--", "sh", "-c", f"echo 1 > f & echo 2 > f; {script}")
+    assert checked.returncode == 1, checked.stdout
+    assert "output-differs" in checked.stdout
+    assert "none was tried" not in checked.stdout
+
+
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 @pytest.mark.parametrize("recorder", RECORDERS)
 def test_a_program_that_traces_another(work: Path, recorder: str) -> None:

@@ -286,8 +286,8 @@ def _peculiar(ending: "Ending", *, serves: bool) -> "Iterator[str]":
         )
     if ending.left and not (ending.late or ending.hangs):
         yield (
-            f"{counted(ending.left, 'process')} went on when the command had ended and nobody did "
-            "anything more, and had to be ended"
+            f"{counted(ending.left, 'process')} went on when the command had ended, slept most "
+            "of the time, and had to be ended"
         )
     if ending.without_privileges:
         yield (
