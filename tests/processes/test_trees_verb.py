@@ -155,6 +155,17 @@ def test_what_a_recording_shows_and_cannot_be_tried_is_not_said_to_be_missing(wo
     assert "does not show it" not in told
 
 
+def test_a_sentence_does_not_hold_a_line_without_end(work: Path) -> None:
+    script = "for i in 1 2; do printf %05000d $i > f & done; wait; cat f"
+    done = eitherway(work, "check", "--json", "found.json", "--", "sh", "-c", script)
+    assert done.returncode == 1, done.stderr
+    (finding,) = json.loads((work / "found.json").read_text(encoding="utf-8"))["findings"]
+    told = [line for line in finding["explanation"] if "0000" in line]
+    assert told
+    assert max(map(len, told)) < 1000
+    assert any("... (5,002 characters)" in line for line in told)
+
+
 def test_a_kept_finding_is_judged_and_explained_again(work: Path) -> None:
     first = eitherway(work, "check", "--seconds", "600", "--", "sh", "-c", LOST_UPDATE)
     assert first.returncode == 1

@@ -31,7 +31,7 @@ _USE = "eitherway check -- ./program ARGS"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the verb."""
-    running.add_budget(parser, SECONDS)
+    running.add_budget(parser, SECONDS, of_trees=trees.SECONDS)
     parser.add_argument(
         "--scheduler",
         metavar="NAME",

@@ -59,13 +59,16 @@ def add_driver(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_budget(parser: argparse.ArgumentParser, seconds: float) -> None:
+def add_budget(
+    parser: argparse.ArgumentParser, seconds: float, *, of_trees: float | None = None
+) -> None:
     """How much of a search."""
+    other = f"; of processes {of_trees:g}, once the run is recorded" if of_trees else ""
     parser.add_argument(
         "--seconds",
         type=arguments.seconds,
         metavar="N",
-        help=f"how long (default: {seconds:g}, without --schedules)",
+        help=f"how long (default: {seconds:g}, without --schedules{other})",
     )
     parser.add_argument(
         "--schedules", type=arguments.count, metavar="N", help="how many schedules at most"

@@ -49,6 +49,7 @@ LOUD = (Class.SPEC_VIOLATED, Class.OUTPUT_DIFFERS)
 QUIET = (Class.K_WITNESS_HARMLESS, Class.SINGLE_ORDERING)
 _SHOWN = 3  # differences that a sentence names
 _LINES = 6  # of output that stand beside an order
+_LONGEST = 160  # characters of a line that a sentence holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +371,8 @@ def _by_lines(name: str, recorded: list[str], other: list[str]) -> str:
         return f"In the other order {name} has the same lines in another order."
     changes = [line for line in difflib.ndiff(recorded, other) if line[0] in "+-"]
     only = {
-        sign: [repr(line[2:]) for line in changes if line.startswith(sign)] for sign in ("-", "+")
+        sign: [_brief(repr(line[2:])) for line in changes if line.startswith(sign)]
+        for sign in ("-", "+")
     }
     if not any(only.values()):
         return f"In the other order {name} has other permissions."
@@ -382,6 +384,11 @@ def _by_lines(name: str, recorded: list[str], other: list[str]) -> str:
         if only[sign]
     ]
     return f"In the other order {name} {' and '.join(words)}."
+
+
+def _brief(text: str) -> str:
+    """What a sentence can hold of it: a line of an archive or a picture has no end."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text):,} characters)"
 
 
 def _named(lines: list[str]) -> str:
@@ -399,4 +406,4 @@ def _ends(name: str, value: str | None) -> str:
     if value is None:
         return f"{name} is not there"
     text = value.partition(" ")[2] if name.startswith("file ") else value
-    return f"{name} is {text}" if text.startswith(("'", '"')) else f"{name} is another"
+    return f"{name} is {_brief(text)}" if text.startswith(("'", '"')) else f"{name} is another"
