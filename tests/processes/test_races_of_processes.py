@@ -254,3 +254,23 @@ def test_who_looks_for_the_end_of_a_file_may_look_too_early(work: Path) -> None:
     (finding,) = checked_command(work, "perl", "-e", ENDS_SOUGHT).findings.values()
     assert finding.klass is Class.OUTPUT_DIFFERS
     assert {operation.op for operation in finding.operations} == {"lseek", "write"}
+
+
+# Either of the files may come too late, and what is told is the same.
+TWO_MISSING = """\
+echo one > a &
+echo two > b &
+(sort a b 2> /dev/null | wc -l > n) &
+wait
+cat n
+"""
+
+
+def test_two_races_that_do_the_same_harm_do_not_hide_each_other(work: Path) -> None:
+    """Where one file is late anyway, nothing comes of the order of the other."""
+    found = checked(work, TWO_MISSING)
+    assert found.findings
+    for finding in found.findings.values():
+        assert finding.klass is Class.OUTPUT_DIFFERS
+        assert {each.variable for each in finding.operations} <= {f"{work}/a", f"{work}/b"}
+        assert any("sort" in each.actor for each in finding.operations)

@@ -337,6 +337,8 @@ class TreeSearch(Closing):
             self._look_behind(judge, found, results, checked, pace)
             unknown = _unexplained(results, recorded)
             deeper = [(judge.kept(spec), how) for how, spec in list(unknown.items())[:_DEEPER]]
+            if not unknown:
+                self._blame_refuted(judge, results, checked, pace)
         for kept, how in deeper:
             self._look_deeper(kept, how, checked, pace)
 
@@ -418,6 +420,25 @@ class TreeSearch(Closing):
         if tried.klass in LOUD:
             checked.quiet -= wait.klass in QUIET
             _add(checked, judge.told(tried))
+
+    def _blame_refuted(
+        self, judge: TreeJudge, results: list[Tried], checked: Checked, pace: _Pace
+    ) -> None:
+        """Nothing else does what they did: two that do the same harm refute each other.
+
+        A race is not blamed for what comes in its better order too, as another one decides that.
+        Where no other is told, both do, each by itself.
+        """
+        if any(finding.klass in LOUD for finding in checked.findings.values()):
+            return
+        for tried in filter(None, map(_unrefuted, results)):
+            if monotonic() > pace.until:
+                return
+            finding = judge.told(tried)
+            if finding.klass in LOUD:
+                checked.quiet -= 1
+                _add(checked, finding)
+                return
 
     def _try_new(
         self,
@@ -507,6 +528,15 @@ def _sum_up(checked: Checked, judge: TreeJudge, results: list[Tried]) -> None:
 
 def _about(finding: Finding) -> frozenset[str]:
     return frozenset(operation.variable for operation in finding.operations)
+
+
+def _unrefuted(tried: Tried) -> Tried | None:
+    """With what its order did where that was refuted; None where nothing was."""
+    trials = tuple(replace(trial, refuted=False) for trial in tried.verdict.trials)
+    klass = max((trial.klass for trial in trials), key=lambda each: each.weight)
+    if tried.klass not in QUIET or klass not in LOUD or trials == tried.verdict.trials:
+        return None
+    return replace(tried, verdict=replace(tried.verdict, klass=klass, trials=trials, reason=""))
 
 
 def _other_children(results: list[Tried]) -> list[Tried]:
