@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that wait until a time: how they end is known where a run is followed."""
+"""Calls that wait, until a time or for another: how they are followed."""
 
 from pathlib import Path
 
@@ -40,3 +40,12 @@ def test_who_looks_again_and_again_does_not_keep_back_who_has_what_it_waits_for(
     assert log.ending.status == 0
     assert len(calls(log, "getppid")) == 50
     assert len(calls(log, "clock_gettime")) < 2048
+
+
+def test_who_waited_when_a_signal_came_waits_in_a_replay(work: Path) -> None:
+    """Else the kernel gives the signal to another thread of its process."""
+    program = compiled(PROGRAMS / "handled.c", work / "handled")
+    recorded = eitherway(work, "record", "--", str(program))
+    assert (recorded.returncode, recorded.stdout) == (0, "1\n"), recorded.stderr
+    replayed = eitherway(work, "replay")
+    assert (replayed.returncode, replayed.stdout) == (0, "1\n"), replayed.stderr

@@ -399,6 +399,15 @@ def _other(recorded: "Log", again: "Log") -> str:
     return f"{names[0]} is not what it was" if names else ""
 
 
+def _as_begun(log: "Log") -> list[int]:
+    """As they were let through: who waited was asleep, and not held, when others went on.
+
+    A signal to a process of several threads goes to one that is not held.
+    """
+    begun: list[int] = log.calls["entered"].argsort(kind="stable").tolist()
+    return begun
+
+
 def replay(args: argparse.Namespace, recording: "Recording") -> int:
     """Do a recorded run again, call by call, apart from the user's files."""
     from eitherway.sandbox import scratch
@@ -415,7 +424,7 @@ def replay(args: argparse.Namespace, recording: "Recording") -> int:
         apart(launch) as box,
         scratch.on_disk() as into,
     ):
-        follow = Follow(Plans(log), Turns(range(len(log.calls))))
+        follow = Follow(Plans(log), Turns(_as_begun(log)))
         limits = Limits(PATIENCE, seconds=args.timeout)
         ran = run(launch, box, into.path, seed=0, follow=follow, limits=limits, show=show)
     if where := _other(log, ran.log):
