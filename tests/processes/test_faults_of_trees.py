@@ -4,6 +4,7 @@
 import os
 import shutil
 import signal
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -73,6 +74,10 @@ def test_a_program_that_traces_another(work: Path, recorder: str) -> None:
     assert (code != 0, refused) == ((True, True) if recorder == "ptrace" else (False, False)), told
 
 
+# As ping has it: struct vfs_cap_data, of which version, with CAP_NET_RAW in force.
+MAY_SEND_RAW = struct.pack("<5I", 0x02000001, 1 << 13, 0, 0, 0)
+
+
 def as_other_user() -> None:
     show_python()
     os.setgroups([])
@@ -81,11 +86,15 @@ def as_other_user() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="another user is needed")
+@pytest.mark.parametrize("gives", ["owner", "capabilities"])
 @pytest.mark.parametrize("verb", ["check", "record"])
-def test_setuid_programs_have_no_privileges_and_it_is_said(verb: str) -> None:
+def test_setuid_programs_have_no_privileges_and_it_is_said(verb: str, gives: str) -> None:
     with folder() as place, folder(OTHER_USER) as work:
         program = compiled(PROGRAMS / "many.c", place / "setuid")
-        program.chmod(0o4755)
+        if gives == "owner":
+            program.chmod(0o4755)
+        else:
+            os.setxattr(program, "security.capability", MAY_SEND_RAW)
         done = eitherway(work, verb, "--", str(program), "1", "1", prepare=as_other_user)
     assert done.returncode == 0, done.stderr
     assert "1 setuid program ran without the privileges" in done.stdout + done.stderr

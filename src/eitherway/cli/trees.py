@@ -292,7 +292,8 @@ def _peculiar(ending: "Ending", *, serves: bool) -> "Iterator[str]":
     if ending.without_privileges:
         yield (
             f"{counted(ending.without_privileges, 'setuid program')} ran without the privileges of "
-            "the owner, which ptrace takes; as root, --recorder bpf does not"
+            "the owner, or the capabilities of its file, which ptrace takes; as root, --recorder "
+            "bpf does not"
         )
     if ending.refused_to_trace:
         yield (

@@ -100,7 +100,7 @@ class Ending:
     not_modelled: str = ""  # numbers of calls without a meaning here, each with how often
     lost: int = 0  # records for which there was no room
     not_followed: int = 0  # paths whose beginning was gone, or that were too long
-    without_privileges: int = 0  # setuid programs that ran without what their owner gives them
+    without_privileges: int = 0  # programs that ran without what owner or capabilities give them
     refused_to_trace: int = 0  # calls of programs that trace others
     began: int = 0  # nanoseconds since 1970, by the clock that programs were told; 0: not known
     machine: str = _HERE
