@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -44,7 +45,7 @@ from eitherway.worlds.threads.guide import Guidance
 from eitherway.worlds.threads.launch import Launch, fix_addresses
 from eitherway.worlds.threads.run import Ran
 
-SEEDS = range(8)  # that are tried until one shows a race
+SEEDS = range(40)  # that are tried until one shows a race
 ROUNDS = 5  # of what is run to compare with
 PLAN = Plan(timeout=60)
 THREADS, MEBIBYTES, STEPS = 2, 10, 1_000_000  # of the program that grows
@@ -121,8 +122,10 @@ def costs(command: Sequence[str], bare: Bare, folder: Path) -> Iterator[Cost]:
     with confined(work=[str(folder)]) as box, Counted(launch, box, plan=PLAN) as explorer:
         ran, findings = racing(explorer)
         run = statistics.median(_run_again(explorer, ran) for _ in range(ROUNDS))
-        for finding in findings:
-            yield _cost(explorer, ran, finding, run, native)
+        with ExitStack() as stack:  # whoever closes a judge closes its explorers
+            for finding in findings:
+                judge = stack.enter_context(Judge([explorer], fixed=True, isolation=""))
+                yield _cost(explorer, judge, ran, finding, run, native)
 
 
 def _wall(work: Callable[[], object]) -> float:
@@ -158,10 +161,12 @@ def racing(explorer: Explorer) -> tuple[Ran, list[Finding]]:
     raise Unavailable(f"none of {len(SEEDS)} schedules shows a race")
 
 
-def _cost(explorer: Counted, ran: Ran, finding: Finding, run: float, native: float) -> Cost:
+def _cost(  # noqa: PLR0917
+    explorer: Counted, judge: Judge, ran: Ran, finding: Finding, run: float, native: float
+) -> Cost:
     explorer.branches, explorer.share = 0, 0.0
     since, spent, tools = perf_counter(), explorer.spent + process_time(), Tools()
-    with mock.patch("subprocess.run", tools), Judge([explorer], fixed=True, isolation="") as judge:
+    with mock.patch("subprocess.run", tools):
         judged = judge.judged(finding, ran, lambda _: Path("kept"))
     wall, cpu = perf_counter() - since, explorer.spent + process_time() + tools.spent - spent
     return Cost(
