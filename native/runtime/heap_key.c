@@ -64,10 +64,11 @@ static int look_in_libc(struct dl_phdr_info *object, size_t size, void *argument
 }
 
 void ew_heap_key_prepare(void) {
+    if (!ew_in_libc(real_malloc.function))
+        return; // the program is linked with another allocator
     struct looking looking = {.mark = mark_of_freed()};
-    if (!looking.mark || !ew_in_libc(real_malloc.function))
-        return;
-    dl_iterate_phdr(look_in_libc, &looking);
+    if (looking.mark)
+        dl_iterate_phdr(look_in_libc, &looking);
     if (looking.count != 1)
         return;
     *looking.found = MINE;
