@@ -69,7 +69,7 @@ def _parsed(source: Path, text: str) -> Truth:
     if not expected:
         raise TruthError("it says nothing: write '// EXPECT: nothing' if nothing is wrong with it")
     if "nothing" in expected:
-        if len(said) > 1:
+        if len(expected) > 1:
             raise TruthError("it expects nothing and something")
         expected = []
     allowed = [_with_reason(words) for word, words in said if word == "MAY"]
