@@ -22,16 +22,11 @@ __attribute__((noinline, noclone)) bool ew_peek(void *to, const void *from, size
     return size == 0;
 }
 
-// The same of a word that need not be there: usual.h.
-extern const char ew_glance_at[] __attribute__((visibility("hidden")));
-extern const char ew_glance_after[] __attribute__((visibility("hidden")));
-
 bool ew_peek_failed(void *context) {
     greg_t *at = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    bool peek = *at == (greg_t)(uintptr_t)ew_peek_at;
-    if (!peek && *at != (greg_t)(uintptr_t)ew_glance_at)
+    if (*at != (greg_t)(uintptr_t)ew_peek_at)
         return false;
-    *at = (greg_t)(uintptr_t)(peek ? ew_peek_after : ew_glance_after);
+    *at = (greg_t)(uintptr_t)ew_peek_after;
     return true;
 }
 

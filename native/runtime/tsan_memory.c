@@ -56,14 +56,8 @@ static inline __attribute__((always_inline)) bool is_done(uintptr_t address, siz
                      : ew_small_is_done(address, (uint32_t)size, writes);
 }
 
-// Apart from their hooks, which so need no frame: looks at small fields, and at what is most often
-// a pointer, after which the next is looked for ahead.
+// Looks at small fields, apart from their hooks, which so need no frame.
 #define APART static __attribute__((noinline)) void
-APART read8_first(uintptr_t address, uintptr_t pc) {
-    ew_look_ahead(address);
-    ew_usual_two(LOAD, address, pc);
-}
-
 #define SMALL(size)                                                                                \
     APART read##size##_first(uintptr_t address, uintptr_t pc) {                                    \
         ew_usual_small(LOAD, address, size, pc);                                                   \
@@ -89,14 +83,12 @@ static inline __attribute__((always_inline)) void look(unsigned op, uintptr_t ad
 }
 
 static inline __attribute__((always_inline)) void access(unsigned op, void *p, size_t size,
-                                                         const void *pc, bool ahead) {
+                                                         const void *pc) {
     uintptr_t address = (uintptr_t)p;
     if (UNLIKELY(!ew_access_passes()) && !ew_access_is_untold(address, size))
         decide(op, p, size, pc);
     else if (LIKELY(is_done(address, size, op == STORE)))
         return;
-    else if (ahead)
-        read8_first(address, (uintptr_t)pc);
     else
         look(op, address, size, (uintptr_t)pc);
 }
@@ -106,9 +98,7 @@ static inline __attribute__((always_inline)) void access(unsigned op, void *p, s
 static inline __attribute__((always_inline)) void
 fresh(unsigned op, void *p, size_t size, struct ew_cell *cell, uint32_t current, const void *pc) {
     uintptr_t address = (uintptr_t)p;
-    if (size == 8 && op == LOAD)
-        read8_first(address, (uintptr_t)pc);
-    else if (size == 4)
+    if (size == 4)
         ew_usual_whole(op, address, cell, current, (uintptr_t)pc);
     else if (size == 8 || !is_done(address, size, op == STORE))
         look(op, address, size, (uintptr_t)pc);
@@ -123,16 +113,16 @@ void ew_access(unsigned op, const void *address, size_t size, const void *pc) {
 
 #define HOOKS(size)                                                                                \
     EW_EXPORT void __tsan_read##size(void *p) {                                                    \
-        access(LOAD, p, size, PC, (size) == 8);                                                    \
+        access(LOAD, p, size, PC);                                                                 \
     }                                                                                              \
     EW_EXPORT void __tsan_write##size(void *p) {                                                   \
-        access(STORE, p, size, PC, false);                                                         \
+        access(STORE, p, size, PC);                                                                \
     }                                                                                              \
     EW_EXPORT void __tsan_read##size##_pc(void *p, void *pc) {                                     \
-        access(LOAD, p, size, pc, false);                                                          \
+        access(LOAD, p, size, pc);                                                                 \
     }                                                                                              \
     EW_EXPORT void __tsan_write##size##_pc(void *p, void *pc) {                                    \
-        access(STORE, p, size, pc, false);                                                         \
+        access(STORE, p, size, pc);                                                                \
     }                                                                                              \
     EW_EXPORT void __tsan_volatile_read##size(void *p) {                                           \
         __tsan_read##size##_pc(p, PC);                                                             \

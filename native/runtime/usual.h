@@ -114,20 +114,4 @@ EW_USUAL void ew_usual_two(unsigned op, uintptr_t address, uintptr_t pc) {
         ew_usual_cells(op, address, 8, pc);
 }
 
-// What is read here is often where the program reads next: the cells of that are fetched while this
-// goes on. It has not read it yet, and there may be nothing to read: see peek.c. In one place only,
-// lest the labels be there twice.
-EW_USUAL void ew_look_ahead(uintptr_t address) {
-    uintptr_t there = 0;
-    __asm__ volatile(".globl ew_glance_at, ew_glance_after\n"
-                     ".hidden ew_glance_at, ew_glance_after\n"
-                     "ew_glance_at: mov (%1), %0\n"
-                     "ew_glance_after:"
-                     : "+r"(there)
-                     : "r"(address));
-    there = there >> 32 ? there : address; // most often a number: it has no cells to look for
-    __builtin_prefetch(ew_cell_at(there), 1);
-    __builtin_prefetch(ew_cell_at(there) + 8, 1); // a structure most often goes on there
-}
-
 #endif
