@@ -277,27 +277,37 @@ static inline bool ew_access_passes(void) {
 }
 bool ew_access_due(void); // the first was zero: one that was held back is taken, or it is decided
 
-void ew_accesses_hold(void); // as many as the tracer wants
+void ew_accesses_hold(void); // as many as the tracer wants, and who asks at memory; the rest not
+void ew_accesses_cut(void);  // the next one is decided
 
-// Of accesses that are held back, those are told that touch something of [low, high). Most touch
-// nothing of it: such a one passes like all others, as long as more than so many are held back.
-EW_DATA struct ew_told {
+// Of accesses that are held back, those are told that touch something of one of two ranges: what is
+// traced, and what is asked at, where it is decided before. Most touch nothing of them: such a one
+// passes like all others, as long as more than so many are held back.
+struct ew_span {
     uintptr_t low, high;
+};
+EW_DATA struct ew_told {
+    struct ew_span traced, asked;
     int64_t held;
 } ew_told;
+static inline bool ew_is_beside(struct ew_span span, uintptr_t address, size_t size) {
+    return address >= span.high || (address < span.low && size <= span.low - address);
+}
 static inline bool ew_access_is_untold(uintptr_t address, size_t size) {
-    bool outside =
-        address >= ew_told.high || (address < ew_told.low && size <= ew_told.low - address);
-    if (ew_accesses_held <= ew_told.held || !outside)
+    if (ew_accesses_held <= ew_told.held || !ew_is_beside(ew_told.traced, address, size) ||
+        !ew_is_beside(ew_told.asked, address, size))
         return false;
     ew_accesses_held--;
     ew_accesses_left = 0;
     return true;
 }
-
-static inline void ew_accesses_release(void) {
-    ew_accesses_left += ew_accesses_held;
-    ew_accesses_held = 0;
+// From the next decision on until it is called with nothing. Other ways to touch memory than by
+// plain accesses are decided all of them.
+static inline void ew_accesses_ask_at(uintptr_t low, uintptr_t high) {
+    ew_told.asked = (struct ew_span){low, high};
+}
+static inline bool ew_accesses_ask(void) {
+    return ew_told.asked.high != 0;
 }
 
 EW_DATA int64_t ew_accesses_granted;          // at the last decision
@@ -409,6 +419,7 @@ void ew_trace_tls(uint64_t pointer);                // of a thread that begins
 void ew_trace_name(const struct ew_thread *thread); // which has just been given it
 int64_t ew_trace_silent_accesses(void); // plain accesses from now on that are not to be told
 int64_t ew_trace_held_at_end(void);     // as many are held back when the last that is told comes
+struct ew_span ew_trace_span(void);     // outside of it no access is told
 void ew_trace_finish(void);
 void ew_trace_stop(void);  // from here on nothing is told
 bool ew_trace_pause(void); // as a finish, should it be the end: exec

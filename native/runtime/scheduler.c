@@ -153,7 +153,7 @@ static void count_steps(enum ew_why why) {
 static void grant_accesses(int64_t left) {
     ew_accesses_granted = ew_accesses_left = ew_deciding_accesses(left);
     ew_accesses_held = 0;
-    if (UNLIKELY(ew_tracing))
+    if (UNLIKELY(ew_tracing || ew_accesses_ask()))
         ew_accesses_hold();
 }
 

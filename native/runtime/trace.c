@@ -28,6 +28,7 @@ static struct range {
     uint64_t low, high;
 } ranges[RANGES_MAX];
 static uint32_t range_count;
+static struct ew_span all; // between the first and the last of these
 
 // A pointer that is out of bounds may lead to the end of the address space: what would be beyond is
 // not told, nor its very last byte, so that every range has an end.
@@ -59,14 +60,14 @@ static void add_range(uint64_t low, uint64_t high, uint64_t origin) {
     if (range_count == RANGES_MAX)
         ew_cannot("EITHERWAY_OPTIONS: a trace of so many ranges cannot be taken");
     struct range added = {low + origin, high + origin};
-    ew_told.low = added.low < ew_told.low ? added.low : ew_told.low;
-    ew_told.high = added.high > ew_told.high ? added.high : ew_told.high;
+    all.low = added.low < all.low ? added.low : all.low;
+    all.high = added.high > all.high ? added.high : all.high;
     ranges[range_count++] = added;
 }
 
 static void read_ranges(uint64_t origin) {
     range_count = 0;
-    ew_told = (struct ew_told){.low = UINTPTR_MAX};
+    all = (struct ew_span){.low = UINTPTR_MAX};
     add_range(asked.low, asked.high, origin);
     for (const char *at = asked.also; at && *at; at += *at == ',') {
         uint64_t low = number_at(&at);
@@ -88,6 +89,10 @@ int64_t ew_trace_silent_accesses(void) {
         return INT64_MAX;
     uint64_t before = asked.from > next ? asked.from - next : 0;
     return before < INT64_MAX ? (int64_t)before : INT64_MAX;
+}
+
+struct ew_span ew_trace_span(void) {
+    return all;
 }
 
 int64_t ew_trace_held_at_end(void) {
@@ -248,7 +253,7 @@ static bool is_asked_for(uintptr_t address, size_t size) {
 static EW_COLD void pass_the_last(void) {
     static bool passed;
     ew_trace_settle();
-    ew_accesses_release();
+    ew_accesses_hold();
     if (!passed)
         ew_stream_flush(&ew_trace_events); // an error stays, and is met at the end
     passed = true;
@@ -379,7 +384,7 @@ void ew_trace_stop(void) {
         return;
     ew_tracing = ew_trace_unsettled = false;
     ew_watched = ew_detecting;
-    ew_accesses_release();
+    ew_accesses_hold();
     ew_signals_keep(0);
 }
 

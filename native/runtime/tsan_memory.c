@@ -12,17 +12,24 @@ EW_LARGE uintptr_t ew_frames_before_start[1024];
 #define STORE EW_OP_STORE
 
 void ew_accesses_hold(void) {
+    int64_t all = ew_accesses_left + ew_accesses_held;
     int64_t silent = ew_trace_silent_accesses();
-    ew_accesses_release();
-    if (silent < ew_accesses_left) {
-        ew_accesses_held = ew_accesses_left - silent;
-        ew_accesses_left = silent;
-        ew_told.held = ew_trace_held_at_end();
-    }
+    bool traced = silent < INT64_MAX;
+    ew_told.traced = traced ? ew_trace_span() : (struct ew_span){0, 0};
+    ew_told.held = traced ? ew_trace_held_at_end() : 0;
+    if (ew_accesses_ask())
+        silent = 0;
+    ew_accesses_left = silent < all ? silent : all;
+    ew_accesses_held = all - ew_accesses_left;
 }
 
-EW_COLD bool ew_access_due(void) {
-    if (ew_accesses_held > 0) {
+void ew_accesses_cut(void) {
+    ew_accesses_granted -= ew_accesses_left + ew_accesses_held;
+    ew_accesses_left = ew_accesses_held = 0;
+}
+
+static bool is_due(bool asked) {
+    if (ew_accesses_held > 0 && !asked) {
         ew_accesses_held--;
         ew_accesses_left = 0;
         return false;
@@ -31,12 +38,16 @@ EW_COLD bool ew_access_due(void) {
     return true;
 }
 
+EW_COLD bool ew_access_due(void) {
+    return is_due(ew_accesses_ask());
+}
+
 // The decision comes before the access, and nothing else can happen between them.
 static EW_COLD void decide(unsigned op, const void *address, size_t size, const void *pc) {
     struct ew_access access = {(uintptr_t)address, size, (uintptr_t)pc, (uint8_t)op, false};
     bool shared = ew_detecting && ew_is_contested(&access);
     ew_self->access = (struct ew_about){address, (uint32_t)size, (uint8_t)op, EW_WHY_ACCESS};
-    if (!ew_access_due() && shared)
+    if (!is_due(!ew_is_beside(ew_told.asked, (uintptr_t)address, size)) && shared)
         ew_point_at(EW_WHY_PLACE, op, address, size);
     if (shared)
         ew_pair(address, pc, op != LOAD);

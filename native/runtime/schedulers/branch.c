@@ -168,10 +168,22 @@ static uint32_t go_on(const struct ew_decision *decision) {
     return best == EW_DECIDE_AGAIN ? ew_branch_wait(decision) : best;
 }
 
+// To the second thread, until it comes to what the two are about. Before each access to that it is
+// decided who goes on; of others so seldom that the way there is no longer than in other runs.
+static void go_to_second(void) {
+    phase = DRIVE;
+    ew_accesses_ask_at(wish.address, wish.address + wish.size);
+}
+
+static void listen_no_more(void) {
+    ew_branch_listens = false;
+    ew_accesses_ask_at(0, 0);
+}
+
 static void release(void) {
     phase = GO_ON;
     released_at = ew_steps;
-    ew_branch_listens = false;
+    listen_no_more();
     lowest = HIGH;
     set_until();
     for (uint32_t i = 0; i < ew_thread_count(); i++)
@@ -182,9 +194,10 @@ static void release(void) {
 
 // --- to the second access
 
-// With what the thread does that is going on now.
+// With what the thread does that is going on now; right behind it, it is decided who goes on.
 static void is_ordered(void) {
-    ew_branch_listens = false;
+    listen_no_more();
+    ew_accesses_cut();
     ew_registers_await(wish.second);
     ew_guide_pair_is(EW_PAIR_ORDERED);
     phase = wish.slow ? OUTLAST : RELEASE;
@@ -288,22 +301,26 @@ static uint32_t follow(const struct ew_decision *decision) {
     if (ew_steps > wish.cut || decision->ready[index] != first_to_come())
         ew_schedule_diverged("the branch diverged: the first access is not where it was");
     leave();
-    phase = wish.arm == EW_ARM_FLIP ? DRIVE : GO_FIRST;
     if (!(wish.stores & (wish.arm == EW_ARM_FLIP ? SECOND_STORES : FIRST_STORES)))
         turn_bits(); // whoever comes first looks at them
-    ew_branch_listens = true;
-    if (wish.arm == EW_ARM_PREFIX)
+    if (wish.arm == EW_ARM_PREFIX) {
         is_ordered();
-    else
-        ew_guide_pair_is(EW_PAIR_HELD);
-    return wish.arm == EW_ARM_FLIP ? drive(decision) : index;
+        return index;
+    }
+    ew_branch_listens = true;
+    ew_guide_pair_is(EW_PAIR_HELD);
+    phase = GO_FIRST;
+    if (wish.arm == EW_ARM_CONTROL)
+        return index;
+    go_to_second();
+    return drive(decision);
 }
 
 // The first thread has made its access, and is held where it is asked next.
 static void hold(void) {
     if (wish.stores & FIRST_STORES)
         turn_bits();
-    phase = DRIVE;
+    go_to_second();
     driven_from = ew_steps;
 }
 
@@ -355,8 +372,6 @@ static uint32_t pick(uint32_t count) {
 }
 
 static int64_t accesses(int64_t left) {
-    if (phase == DRIVE)
-        return 0;
     if (phase != FOLLOW)
         return ew_few_accesses(0);
     int64_t recorded = ew_policy_replay.accesses(left);
