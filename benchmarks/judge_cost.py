@@ -3,19 +3,22 @@
 
 Each race is judged alone, from a recording, by one worker: its time holds everything from the trace
 of the recorded run to the reason that is told, and that of the tools that name what lies where.
-`over` is its time of the processor divided by what the branches of the race would take if each ran
-only what comes behind its first access: the time of an instrumented run of the same server, by its
-share of steps. `native` is its time of the wall in runs of the program as it is built without us.
+`over` is its time of the processor divided by what its branches have to run: for each, what an
+instrumented run of the same server takes behind the first access of the pair. That is measured: the
+run as a whole, less the same run up to there. `native` is its time of the wall in runs of the
+program as it is built without us.
 """
 
 import resource
 import statistics
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -37,28 +40,32 @@ from eitherway.find.judged import Judge
 from eitherway.find.ways import Way
 from eitherway.model.finding import Finding
 from eitherway.model.words import Kind
+from eitherway.sandbox.box import Sandbox
 from eitherway.sandbox.confined import confined
 from eitherway.worlds.threads.course import Plan
 from eitherway.worlds.threads.explorer import Explorer
 from eitherway.worlds.threads.family import FoundKind
-from eitherway.worlds.threads.guide import Guidance
+from eitherway.worlds.threads.guide import UNGUIDED, Guidance
 from eitherway.worlds.threads.launch import Launch, fix_addresses
 from eitherway.worlds.threads.run import Ran
+from eitherway.worlds.threads.server import Server
 
 SEEDS = range(40)  # that are tried until one shows a race
 ROUNDS = 5  # of what is run to compare with
 PLAN = Plan(timeout=60)
-THREADS, MEBIBYTES, STEPS = 2, 10, 1_000_000  # of the program that grows
+THREADS, MEBIBYTES, STEPS = 2, 10, 100_000_000  # of the program that grows
 
 
 Bare = Callable[[], float]  # seconds of the wall, of one run without us
 
 
 class Counted(Explorer):
-    """Counts branches, and what share of the run each had to do."""
+    """Counts branches, by where they begin."""
 
-    branches = 0
-    share = 0.0
+    def __init__(self, launch: Launch, box: Sandbox) -> None:
+        """As any other."""
+        super().__init__(launch, box, plan=PLAN)
+        self.cuts = Counter[int]()
 
     def branch(
         self,
@@ -70,9 +77,36 @@ class Counted(Explorer):
         kept_from: tuple[int, int] = (0, 0),
     ) -> Ran:
         """One more."""
-        self.branches += 1
-        self.share += 1 - cut / replay.schedule.reached
+        self.cuts[cut] += 1
         return super().branch(replay, cut=cut, seed=seed, guidance=guidance, kept_from=kept_from)
+
+
+class Behind:
+    """What a run takes behind each of its steps."""
+
+    def __init__(self, launch: Launch, folder: Path, ran: Ran) -> None:
+        """The run is done again many times, with races looked for."""
+        self._launch = launch
+        self._folder = folder
+        self._ran = ran
+        self._whole = self._median(partial(Server.run, replay=ran, detect=True))
+
+    @cache  # noqa: B019  there are few, and none lives long
+    def behind(self, step: int) -> float:
+        """Seconds of the processor."""
+        return self._whole - self._median(partial(self._stand, step=step))
+
+    def _stand(self, server: Server, step: int) -> None:
+        if server.stand(self._ran, UNGUIDED, step, PLAN):
+            server.fall()
+
+    def _median(self, work: Callable[[Server], object]) -> float:
+        return statistics.median(self._spent(work) for _ in range(ROUNDS))
+
+    def _spent(self, work: Callable[[Server], object]) -> float:
+        with confined(work=[str(self._folder)]) as box, Server(self._launch, box=box) as server:
+            work(server)
+            return server.spent
 
 
 class Tools:
@@ -103,25 +137,24 @@ class Cost:
     klass: str
     steps: int
     branches: int
-    share: float  # of the run that branches had to do, together
+    remaining: float  # what they had to run, together: of the processor
     wall: float
     cpu: float
-    run: float  # one instrumented run: of the processor
     native: float  # one run without us: of the wall
 
     @property
     def over(self) -> float:
         """The time, in what the branches had to run."""
-        return self.cpu / (self.share * self.run)
+        return self.cpu / self.remaining
 
 
 def costs(command: Sequence[str], bare: Bare, folder: Path) -> Iterator[Cost]:
     """Of all races of the first run that shows one."""
     native = min(bare() for _ in range(ROUNDS))  # others slept: SQLite does where threads meet
     launch = Launch(tuple(command), str(folder), Launch.here(command).environment)
-    with confined(work=[str(folder)]) as box, Counted(launch, box, plan=PLAN) as explorer:
+    with confined(work=[str(folder)]) as box, Counted(launch, box) as explorer:
         ran, findings = racing(explorer)
-        run = statistics.median(_run_again(explorer, ran) for _ in range(ROUNDS))
+        run = Behind(launch, folder, ran)
         with ExitStack() as stack:  # whoever closes a judge closes its explorers
             for finding in findings:
                 judge = stack.enter_context(Judge([explorer], fixed=True, isolation=""))
@@ -132,12 +165,6 @@ def _wall(work: Callable[[], object]) -> float:
     since = perf_counter()
     work()
     return perf_counter() - since
-
-
-def _run_again(explorer: Explorer, ran: Ran) -> float:
-    before = explorer.spent
-    explorer.run(replay=ran, detect=True)
-    return explorer.spent - before
 
 
 def _command(words: Sequence[str], folder: Path) -> Bare:
@@ -162,9 +189,9 @@ def racing(explorer: Explorer) -> tuple[Ran, list[Finding]]:
 
 
 def _cost(  # noqa: PLR0917
-    explorer: Counted, judge: Judge, ran: Ran, finding: Finding, run: float, native: float
+    explorer: Counted, judge: Judge, ran: Ran, finding: Finding, run: Behind, native: float
 ) -> Cost:
-    explorer.branches, explorer.share = 0, 0.0
+    explorer.cuts.clear()
     since, spent, tools = perf_counter(), explorer.spent + process_time(), Tools()
     with mock.patch("subprocess.run", tools):
         judged = judge.judged(finding, ran, lambda _: Path("kept"))
@@ -172,11 +199,10 @@ def _cost(  # noqa: PLR0917
     return Cost(
         judged.klass,
         ran.schedule.reached,
-        explorer.branches,
-        explorer.share,
+        explorer.cuts.total(),
+        sum(run.behind(cut) * times for cut, times in explorer.cuts.items()),
         wall,
         cpu,
-        run,
         native,
     )
 
@@ -194,11 +220,11 @@ def micro(truth: Truth) -> list[Cost]:
         return _judged(truth.name, [str(program)], _command([str(bare)], Path(name)), Path(name))
 
 
-def real(subject: Subject) -> list[Cost]:
-    """A program as people use it, with little to do."""
+def real(subject: Subject, size: Size) -> list[Cost]:
+    """A program as people use it."""
     with workplace() as folder:
         ours, bare = (
-            subject.job(subject.build(kit), Size.SMALL, folder / kit.name) for kit in (OURS, BARE)
+            subject.job(subject.build(kit), size, folder / kit.name) for kit in (OURS, BARE)
         )
         ours.folder.mkdir()
         return _judged(subject.name, ours.command, lambda: spent(bare).wall, ours.folder)
@@ -258,10 +284,12 @@ def micro_table(names: Sequence[str]) -> str:
 def real_table() -> str:
     """Programs that people use."""
     rows = []
-    for subject in (Pbzip2Unlocked(), Sqlite()):
-        if some := real(subject):
-            rows.append(row(f"{subject.name}, median", some, statistics.median))
-            rows.append(row(f"{subject.name}, worst", some, max))
+    subjects: tuple[Subject, ...] = (Pbzip2Unlocked(), Sqlite())
+    for subject, size in product(subjects, (Size.SMALL, Size.PART)):
+        if some := real(subject, size):
+            name = f"{subject.name}, {'little' if size is Size.SMALL else 'more'} to do"
+            rows.append(row(f"{name}, median", some, statistics.median))
+            rows.append(row(f"{name}, worst", some, max))
     return table(["real programs", *HEAD], rows)
 
 

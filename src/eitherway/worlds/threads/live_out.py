@@ -171,8 +171,8 @@ class _Spots:
 
         Near the pair, what lies on another thread's stack counts: there it is not over yet.
         """
-        rows, values = self._events.events[stores], self._events.values
-        numbers = np.array(stores, dtype=np.int64)
+        numbers = self._last(np.array(stores, dtype=np.int64))
+        rows, values = self._events.events[numbers], self._events.values
         blocks = self._blocks.find(rows["address"], numbers).tolist()
         spaces, _ = self._memory.locate(rows["address"], numbers)
         where = [self._memory.spaces[int(space)] for space in spaces]
@@ -180,13 +180,13 @@ class _Spots:
             space.kind != "stack" or (near and space.thread != thread)
             for space, thread in zip(where, rows["thread"].tolist(), strict=True)
         ]
-        told = np.zeros(len(rows), np.uint64) if values is None else values[stores]
+        told = np.zeros(len(rows), np.uint64) if values is None else values[numbers]
         pointed = self._blocks.find(told, numbers).tolist()
         bytes_: dict[Spot, object] = {}
         stored: dict[Spot, int] = {}
         within: defaultdict[int, set[Spot]] = defaultdict(set)
         for number, access, block, count, at in zip(
-            stores, _accesses(rows, told), blocks, counts, pointed, strict=True
+            numbers.tolist(), _accesses(rows, told), blocks, counts, pointed, strict=True
         ):
             if access[0] == OpKind.FREE:
                 for spot in within.pop(block, ()):
@@ -197,6 +197,15 @@ class _Spots:
                 bytes_.update(new)
                 stored.update(dict.fromkeys(new, number))
         return bytes_, stored
+
+    def _last(self, numbers: Table) -> Table:
+        """Without those after which the same thread stored to the same bytes of the same block."""
+        rows = self._events.events[numbers]
+        blocks = self._blocks.find(rows["address"], numbers)
+        same = (rows["address"], rows["size"], rows["op"], rows["thread"], blocks)
+        last = dict(zip(zip(*(part.tolist() for part in same), strict=True), numbers, strict=True))
+        kept: Table = np.sort(np.fromiter(last.values(), np.int64, len(last)))
+        return kept
 
     def _told(self, access: Access, block: int, pointed: int) -> Iterator[tuple[Spot, object]]:
         """`pointed` is the block that the value leads into."""
