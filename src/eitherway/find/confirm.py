@@ -155,8 +155,9 @@ class Tracer:
         """
         if ran.schedule.reached <= _SHORT or not self._fixed:
             return self.trace(ran, TraceRequest())
-        rows = self._explorer.run(replay=ran, detect=True).found.rows
-        own = rows[rows["slot"] == 0]
+        own = _found_by_itself(ran)
+        if not np.any(own["kind"] == int(FoundKind.RACE)):  # perhaps nobody looked
+            own = _found_by_itself(self._explorer.run(replay=ran, detect=True))
         races = own[own["kind"] == int(FoundKind.RACE)]
         bytes_ = [(int(row["address"]), int(row["size"])) for row in races]
         where, *also = _ranges(bytes_) if bytes_ else [_NOWHERE]
@@ -199,6 +200,12 @@ class Tracer:
         limits = (*races.limits, *(_NOT_LOOKED_FOR if open_still else ()))
         found = tuple(traced.findings(races))
         return Opinion(found, (), traced.differs, limits)
+
+
+def _found_by_itself(ran: Ran) -> Table:
+    """And not by its children."""
+    own: Table = ran.found.rows[ran.found.rows["slot"] == 0]
+    return own
 
 
 def _is_of_frees(rows: Table) -> bool:
