@@ -3,6 +3,7 @@
 // eitherway-sandbox [OPTIONS] --control FD              a sandbox that stays until FD is closed
 // eitherway-sandbox [OPTIONS] --enter FD,... --registry FD -- COMMAND   one more in such a sandbox
 #include "sandbox.h"
+#include "title.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -166,6 +167,9 @@ void options_read(int count, char **arguments, struct options *options) {
 
 int main(int count, char **arguments) {
     struct options options;
+    arguments = title_take(count, arguments);
+    if (!arguments)
+        die(EXIT_UNAVAILABLE, "there is not enough memory");
     options_read(count, arguments, &options);
     if (options.enter)
         enter_box(&options);

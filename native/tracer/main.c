@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../sandbox/title.h"
 #include "tracer.h"
 
 static const char usage[] = "usage: eitherway-tracer --into FD [OPTIONS] -- COMMAND ARGUMENTS...\n"
@@ -115,6 +116,9 @@ static int shell_status(int status) {
 
 int main(int count, char **words) {
     struct options options;
+    words = title_take(count, words);
+    if (!words)
+        die(EXIT_UNAVAILABLE, "there is not enough memory");
     read_options(count, words, &options);
     hold_signals(options.ordered);
     log_begin(&options);

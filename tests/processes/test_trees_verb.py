@@ -101,6 +101,15 @@ def test_what_the_machine_tells_is_told_again(work: Path) -> None:
     assert first.stdout.endswith("\ncat\n")
 
 
+def test_who_runs_a_command_is_known_by_name_alone(work: Path) -> None:
+    """What `ps` tells of them would be another thing in each run, and have the command's words."""
+    show = "tr '\\0' ' ' < /proc/1/cmdline; tr '\\0' ' ' < /proc/$PPID/cmdline"
+    first = eitherway(work, "record", "--", "sh", "-c", show)
+    assert first.stdout == "eitherway-sandbox eitherway-tracer ", first.stderr
+    again = eitherway(work, "replay")
+    assert (again.returncode, again.stdout) == (0, first.stdout), again.stderr
+
+
 def test_much_at_a_time_is_told_again(work: Path) -> None:
     """A call may take or give more than there is room for in one place of a recording."""
     made = "dd bs=300000 count=2 if=/dev/urandom status=none | base64 > text"
