@@ -71,3 +71,17 @@ def test_of_many_instances_the_nearest_are_told() -> None:
     builder.operation(writer, OpKind.STORE, touched, stack=stack)
     races = near.find(Order.of(builder.build()))
     assert [race.operations for race in races] == [(6, 10), (7, 10), (8, 10), (9, 10)]
+
+
+def test_what_proc_tells_of_a_process_is_told_file_by_file() -> None:
+    """Who reads one file again and again does not hide that another is read once."""
+    builder = TraceBuilder(World.PROCESSES)
+    reader, writer = builder.actor(), builder.actor()
+    process = builder.object("process")
+    files = [builder.range(process, number, number + 1) for number in (1, 2)]
+    execve, read = (builder.stack([Place(function=name)]) for name in ("execve", "read"))
+    builder.operation(writer, OpKind.STORE, builder.range(process, 0, 8), stack=execve)
+    for file in [files[0]] * 6 + [files[1]]:
+        builder.operation(reader, OpKind.LOAD, file, stack=read)
+    races = near.find(Order.of(builder.build()))
+    assert [race.operations for race in races] == [(0, 1), (0, 2), (0, 3), (0, 4), (0, 7)]

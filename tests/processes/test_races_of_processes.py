@@ -84,6 +84,16 @@ def test_who_looks_at_proc_races_with_who_starts() -> None:
     assert "/cmdline" in "".join(op.variable for op in finding.operations)
 
 
+def test_what_was_read_of_a_process_before_hides_nothing() -> None:
+    """So `ps` does: of each process it reads some files in /proc, and its command line last."""
+    others = "/proc/$!/limits " * 3
+    with folder() as work:
+        found = checked(work, f"sleep 1 & grep -hao '^sleep' {others} /proc/$!/cmdline; wait")
+    (finding,) = (f for f in found.findings.values() if f.klass is Class.OUTPUT_DIFFERS)
+    assert [op.op for op in finding.operations] == ["execve", "read"]
+    assert finding.operations[1].variable.endswith("/cmdline")
+
+
 FIRST_CHILD = """\
 my $a = fork; exit 0 unless $a;
 my $b = fork; exit 0 unless $b;

@@ -4,7 +4,8 @@
 Between processes two instances of one pair of places are two things to try: processes that run one
 program are different actors, and which of ten reads sees a write decides what happens. So each
 access is held against the `WINDOW` accesses to the same object before it, and of each pair of
-actors, places and objects the `KEPT` nearest are told.
+actors, places and objects the `KEPT` nearest are told; of a process that for each of the files in
+/proc that tell of it, as what one of them says is no other's.
 
 Cost: `WINDOW` passes over the n accesses to shared objects, in numpy, and one sweep.
 """
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from eitherway.detect.accesses import Accesses, Column, numbered, shared_accesses
 from eitherway.model.order import Order
 from eitherway.model.race import Race
+from eitherway.model.trace import Trace
 from eitherway.model.words import Kind
 
 WINDOW = 64
@@ -29,7 +31,7 @@ def find(order: Order) -> list[Race]:
     pairs = _conflicts(accesses)
     one, other = accesses.operation[pairs[:, 0]], accesses.operation[pairs[:, 1]]
     racing = order.concurrent(one, other) if len(pairs) else np.zeros(0, dtype=bool)
-    chosen = _nearest(accesses, pairs[racing])
+    chosen = _nearest(accesses, _parts(order.trace, accesses), pairs[racing])
     told = sorted(map(tuple, np.sort(accesses.operation[chosen], axis=1).tolist()))
     return [Race(Kind.LOAD_STORE, pair) for pair in told]
 
@@ -49,14 +51,22 @@ def _conflicts(accesses: Accesses) -> Pairs:
     return np.concatenate(found)
 
 
-def _nearest(accesses: Accesses, pairs: Pairs) -> Pairs:
-    """Of each pair of actors, places and objects a few, and all of them by distance."""
+def _parts(trace: Trace, accesses: Accesses) -> Column:
+    """What of its object each access touches, where that has a name of its own; else 0."""
+    owner = trace.objects["kind"][accesses.ranges["object"]].tolist()
+    named = np.array([trace.strings[kind] == "process" for kind in owner], dtype=bool)
+    parts: Column = np.where(named, np.arange(1, len(named) + 1), 0)[accesses.range]
+    return parts
+
+
+def _nearest(accesses: Accesses, parts: Column, pairs: Pairs) -> Pairs:
+    """Of each pair of actors, places, objects and parts a few, and all of them by distance."""
     a, b = pairs[:, 0], pairs[:, 1]
     distance: Column = np.abs(accesses.operation[b] - accesses.operation[a])
     by_distance = np.argsort(distance, kind="stable")
     a, b = a[by_distance], b[by_distance]
     owner = accesses.ranges["object"][accesses.range]
-    columns = [c[side] for side in (a, b) for c in (accesses.actor, accesses.place)]
+    columns = [c[side] for side in (a, b) for c in (accesses.actor, accesses.place, parts)]
     group, _ = numbered(*columns, owner[a]) if len(a) else (a, a)
     kept = _rank(group) < KEPT
     return np.stack([a[kept], b[kept]], axis=1)

@@ -158,9 +158,12 @@ def _shape(finding: Finding) -> tuple[object, ...]:
 
 
 def _side(operation: FoundOperation) -> tuple[str, ...]:
-    """Calls, programs and the directory; not the name in it."""
-    module = operation.place.module
-    return operation.op, module, operation.object, posixpath.dirname(operation.variable)
+    """Calls, programs and the directory; not the name in it, but of a process what /proc tells."""
+    module, name = operation.place.module, operation.variable
+    about = posixpath.dirname(name)
+    if operation.object == "process":
+        about = name.removeprefix("/proc/").partition("/")[2]
+    return operation.op, module, operation.object, about
 
 
 def _is_light(finding: Finding) -> bool:
