@@ -183,7 +183,7 @@ def told(results: Sequence[Measured], runs: int) -> str:
 
 def _row(one: Measured) -> list[str]:
     checked = one.checked
-    undecided = len(checked.findings) - one.harmful.total() + checked.covered
+    undecided = len(checked.findings) - one.harmful.total() + checked.covered.total()
     return [
         one.bug.name,
         one.bug.program,
@@ -191,8 +191,8 @@ def _row(one: Measured) -> list[str]:
         f"{checked.calls:,}",
         f"{checked.resources:,}",
         f"{checked.races:,}",
-        f"{checked.diverged:,}",
-        f"{checked.quiet - checked.diverged:,}",
+        f"{checked.one_order.total():,}",
+        f"{checked.quiet:,}",
         f"{undecided:,}",
         f"{checked.parts:,}",
         f"**{one.harmful.total()}**" if one.harmful else "0",

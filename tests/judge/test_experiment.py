@@ -10,6 +10,8 @@ import pytest
 
 from eitherway.judge import experiment
 from eitherway.judge.experiment import Verdict, judge, judge_among, worst
+from eitherway.judge.sentences import consequence
+from eitherway.model.finding import FoundOperation
 from eitherway.model.outcome import Ending, Forced, Outcome
 from eitherway.model.words import Arm, Class
 
@@ -45,6 +47,14 @@ def test_arms_that_agree_need_no_third() -> None:
     assert verdict.witnesses == 3
     assert verdict.arms == (Arm.FLIP, Arm.CONTROL)
     assert world.asked == [(arm, n) for n in range(3) for arm in (Arm.FLIP, Arm.CONTROL)]
+
+
+def test_ways_in_which_both_orders_fail_alike_are_told_apart() -> None:
+    verdict = judge(lambda _, continuation: CRASH if continuation == 1 else WELL, 3)
+    assert (verdict.klass, verdict.witnesses) == (Class.K_WITNESS_HARMLESS, 2)
+    sides = (FoundOperation("A", "read"), FoundOperation("B", "write"))
+    told = consequence(verdict, sides)
+    assert "2 ways to go on from there were tried; 1 more told nothing: the program fails" in told
 
 
 def test_a_violation_ends_the_experiment() -> None:

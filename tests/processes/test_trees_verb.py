@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -53,6 +54,27 @@ def test_what_make_lacks_is_told_as_a_line_that_mends_it(
 def test_a_recorded_run_that_fails_is_told(work: Path) -> None:
     done = eitherway(work, "check", "--", "sh", "-c", "exit 3")
     assert "the recorded run: exit status 3" in done.stdout
+
+
+def test_an_order_that_could_not_be_had_is_none_that_did_not_matter(work: Path) -> None:
+    looks = "(until test -d d; do sleep 1; done; echo x > d/a) & mkdir d; wait"
+    done = eitherway(work, "check", "--seconds", "600", "--", "sh", "-c", looks)
+    why = "the second looks again and again until the first has gone on"
+    assert f"in 1 the other order could not be had: {why}\n" in done.stdout
+    tried = re.search(r"(\d+) races, (\d+) of them tried .* in (\d+) the order", done.stdout)
+    assert tried is not None, done.stdout
+    assert int(tried[1]) == int(tried[2]) == int(tried[3]) + 1
+
+
+def test_races_that_are_inconclusive_are_counted_with_the_reason(work: Path) -> None:
+    """Nanoseconds are others in each branch."""
+    script = "(echo a > x) & cat x 2> /dev/null; date +%N; wait"
+    done = eitherway(work, "check", "--seconds", "600", "--", "sh", "-c", script)
+    counted = re.search(r"the order did not matter, (\d+) inconclusive\n", done.stdout)
+    assert counted is not None, done.stdout
+    why = "what the program does differs with the recorded order of the two as well"
+    told = f"{counted[1]} further races, inconclusive, of which nothing came that is not told above"
+    assert f"{told}: {why}\n" in done.stdout
 
 
 def test_nothing_found_is_said_with_what_was_looked_at(work: Path) -> None:

@@ -14,6 +14,7 @@ from eitherway.findings.merge import stamped
 from eitherway.model.text import counted
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Iterator, Mapping
 
     from eitherway.find.tree_rules import Rules
@@ -182,8 +183,8 @@ def _notes(checked: "Checked") -> list[str]:
     notes = [ran, *said, f"isolated by {checked.isolation}"]
     if checked.covered:
         notes.append(
-            f"{counted(checked.covered, 'further race')}: nothing came of the other order that is "
-            "not told above, and the recorded one does not do the same each time"
+            f"{counted(checked.covered.total(), 'further race')}, inconclusive, of which nothing "
+            f"came that is not told above: {_reasons(checked.covered)}"
         )
     if checked.parts:
         notes.append(
@@ -228,15 +229,28 @@ def _tried(checked: "Checked") -> "Iterator[str]":
             f"{checked.untried}"
         )
         return
+    unsure = f", {checked.unsure:,} inconclusive" if checked.unsure else ""
     yield (
-        f"{counted(checked.races, 'race')}, {checked.tried:,} of them tried both ways in "
+        f"{counted(checked.races, 'race')}, {checked.tried:,} of them tried in "
         f"{counted(checked.branches, 'branch')}; in {checked.quiet:,} the order did not matter"
+        f"{unsure}"
     )
+    if checked.one_order.total():
+        yield (
+            f"in {checked.one_order.total():,} the other order could not be had: "
+            f"{_reasons(checked.one_order)}"
+        )
     if left := checked.races - checked.tried:
         yield (
             f"not tried in the time that there was: {counted(left, 'race')}, the first of each of "
             f"{sorts} before others; --seconds N"
         )
+
+
+def _reasons(reasons: "Counter[str]") -> str:
+    """The most frequent first; between processes it is no threads that are meant."""
+    words = [(why.replace(" thread", ""), n) for why, n in reasons.most_common() if n]
+    return "; ".join(f"{why} ({n:,})" if len(words) > 1 else why for why, n in words)
 
 
 def told_of(log: "Log", *, looked_on: bool) -> "Iterator[str]":

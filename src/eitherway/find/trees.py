@@ -13,6 +13,7 @@ must not be kept), races are found and none is tried.
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -86,9 +87,10 @@ class Checked:
     tried: int = 0
     branches: int = 0
     quiet: int = 0  # those whose order does not matter as far as was seen
-    covered: int = 0  # inconclusive ones on what a finding is about already
+    one_order: Counter[str] = field(default_factory=Counter)  # the other was not had: why
+    unsure: int = 0  # both orders say nothing
+    covered: Counter[str] = field(default_factory=Counter)  # of those, what is not told: why
     parts: int = 0  # pairs of three calls that a finding is about
-    diverged: int = 0  # whose order could not be had
     waits: int = 0  # races that cannot be tried
     left_out: Mapping[str, int] = field(default_factory=dict)
     ending: Ending | None = None  # of the recorded run, by the tracer's own account
@@ -328,8 +330,9 @@ class TreeSearch(Closing):
                         checked.parts += 1
                         continue
                     results.append(tried := judge.tried(left))
+                    _count_quiet(checked, tried)
                     if tried.klass in LOUD:
-                        _add(checked, judge.told(tried))
+                        _tell(checked, judge.told(tried))
                         threes += instances
             finally:
                 checked.branches += judge.branches
@@ -418,8 +421,8 @@ class TreeSearch(Closing):
             return
         tried = judge.tried([wait.candidate])
         if tried.klass in LOUD:
-            checked.quiet -= wait.klass in QUIET
-            _add(checked, judge.told(tried))
+            _count_quiet(checked, wait, by=-1)
+            _tell(checked, judge.told(tried))
 
     def _blame_refuted(
         self, judge: TreeJudge, results: list[Tried], checked: Checked, pace: _Pace
@@ -436,8 +439,8 @@ class TreeSearch(Closing):
                 return
             finding = judge.told(tried)
             if finding.klass in LOUD:
-                checked.quiet -= 1
-                _add(checked, finding)
+                _count_quiet(checked, tried, by=-1)
+                _tell(checked, finding)
                 return
 
     def _try_new(
@@ -452,12 +455,11 @@ class TreeSearch(Closing):
                 for instances in pace.each(groups):
                     checked.tried += 1
                     tried = judge.tried(instances)
-                    checked.quiet += tried.klass in QUIET
-                    checked.diverged += tried.klass is Class.SINGLE_ORDERING
+                    _count_quiet(checked, tried)
                     if tried.klass in LOUD:
-                        _add(checked, judge.told(tried))
+                        _tell(checked, judge.told(tried))
                     elif tried.klass is Class.INCONCLUSIVE:
-                        checked.covered += 1
+                        _cover(checked, tried.verdict.reason)
             finally:
                 checked.branches += judge.branches
 
@@ -510,20 +512,36 @@ def _add(checked: Checked, finding: Finding) -> None:
     checked.findings.setdefault(finding.id, finding)
 
 
+def _tell(checked: Checked, finding: Finding) -> None:
+    """Of a race that was tried."""
+    checked.unsure += finding.klass is Class.INCONCLUSIVE
+    _add(checked, finding)
+
+
+def _cover(checked: Checked, reason: str) -> None:
+    checked.unsure += 1
+    checked.covered[reason] += 1
+
+
+def _count_quiet(checked: Checked, tried: Tried, by: int = 1) -> None:
+    """Of an order that could not be had nobody knows whether it matters."""
+    if tried.klass is Class.K_WITNESS_HARMLESS:
+        checked.quiet += by
+    elif tried.klass is Class.SINGLE_ORDERING:
+        checked.one_order[tried.verdict.reason] += by
+
+
 def _sum_up(checked: Checked, judge: TreeJudge, results: list[Tried]) -> None:
     """What is not decided is told, unless it is about something that a finding names already."""
     told = list(checked.findings.values())
     named = {_about(finding) for finding in told}
     for tried in results:
-        if tried.klass in QUIET:
-            checked.quiet += 1
-            checked.diverged += tried.klass is Class.SINGLE_ORDERING
-        elif tried.klass is Class.INCONCLUSIVE:
+        if tried.klass is Class.INCONCLUSIVE:
             finding = judge.told(tried)
             if _about(finding) in named or any(shares_with(finding, other) for other in told):
-                checked.covered += 1
+                _cover(checked, finding.reason)
             else:
-                _add(checked, finding)
+                _tell(checked, finding)
 
 
 def _about(finding: Finding) -> frozenset[str]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the arms of an experiment, and stops when its answer is decided."""
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 
@@ -34,6 +34,11 @@ class Verdict:
     def witnesses(self) -> int:
         """Continuations in which both orders happened."""
         return sum(trial.flipped and not trial.doubt for trial in self.trials)
+
+    @property
+    def doubts(self) -> Mapping[str, int]:
+        """Why other continuations say nothing, and of how many."""
+        return Counter(trial.doubt for trial in self.trials if trial.doubt)
 
     @property
     def is_stopped(self) -> bool:

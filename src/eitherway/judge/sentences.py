@@ -114,7 +114,8 @@ def _nothing(verdict: Verdict, instead: str) -> str:
     if verdict.decisive.is_of_two:
         return "nothing goes wrong that does not without anything between"
     ways = "1 way" if verdict.witnesses == 1 else f"{verdict.witnesses} ways"
-    return f"nothing else is seen from outside: {ways} to go on from there were tried"
+    doubts = "".join(f"; {count} more told nothing: {why}" for why, count in verdict.doubts.items())
+    return f"nothing else is seen from outside: {ways} to go on from there were tried{doubts}"
 
 
 def slowly(operations: tuple[FoundOperation, ...]) -> str:
