@@ -409,6 +409,8 @@ static int64_t take_input(struct thread *thread, int64_t result) {
     if (thread->shape->fills == -1) {
         result = thread->turn ? (int64_t)thread->turn->result : clock_seconds(result);
         stop_set_result(thread->id, result);
+        if (thread->call.a0) // it is asked to be written there, too
+            memory_write(thread->id, thread->call.a0, &result, sizeof result);
         return result;
     }
     if (!filled(thread, result, &address, &length))

@@ -253,7 +253,7 @@ bool clock_answers(struct thread *thread) {
 }
 
 int64_t clock_seconds(int64_t seconds) {
-    if (piece_count)
-        return (time_of_day(real_now()) + (int64_t)slept) / SECOND;
-    return seconds + (int64_t)(slept / SECOND);
+    if (!piece_count && !slept)
+        return seconds;
+    return (time_of_day(real_now()) + (int64_t)slept) / SECOND;
 }

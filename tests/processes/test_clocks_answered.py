@@ -62,6 +62,12 @@ def test_a_wrong_address_is_refused_by_the_kernel(box: Sandbox, work: Path) -> N
     assert asked.result == -errno.EFAULT
 
 
+def test_time_goes_on_by_what_was_slept_in_memory_too(box: Sandbox, work: Path) -> None:
+    """Perl tells how long it slept by what `time` wrote there."""
+    done = ran(box, work, "perl", "-e", "print sleep(100) >= 100")
+    assert done.out.beginning == b"1"
+
+
 def test_who_has_other_times_is_told_those(box: Sandbox, work: Path) -> None:
     ahead = 10**9  # seconds
     words = ["unshare", "--fork", "--time", "--boottime", str(ahead)]
