@@ -514,5 +514,7 @@ void call_cut_off(struct thread *thread) {
     if (thread->where != IN_CALL)
         return; // a call that was held has not begun
     thread->call.flags |= CALL_NEVER_RETURNED;
+    if (call_waits_for_time(thread))
+        thread->call.result = -EINTR; // in a replay it is not skipped either
     write_down(thread);
 }

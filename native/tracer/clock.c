@@ -138,18 +138,25 @@ static struct timespec duration(const struct thread *thread, struct timespec ask
     return asked;
 }
 
-void clock_slept(const struct thread *thread) {
+int64_t clock_length(const struct thread *thread) {
     bool by_clock = thread->call.number == SYS_clock_nanosleep;
     uint64_t address = by_clock ? thread->call.a2 : thread->call.a0;
     struct timespec time;
     if (memory_read(thread->id, address, &time, sizeof time) != (ssize_t)sizeof time)
-        return;
+        return -1;
     time = duration(thread, time);
-    if (time.tv_sec < 0 || time.tv_sec >= INT32_MAX)
-        return;
-    uint64_t length = (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
+    return time.tv_sec < 0 || time.tv_sec >= INT32_MAX ? -1 : nanoseconds(time);
+}
+
+void clock_skip(uint64_t length) {
     slept += length;
     rested += length < A_REST ? length : A_REST;
+}
+
+void clock_slept(const struct thread *thread) {
+    int64_t length = clock_length(thread);
+    if (length >= 0)
+        clock_skip((uint64_t)length);
 }
 
 double clock_rested(void) {

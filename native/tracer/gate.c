@@ -2,6 +2,7 @@
 // Who goes through next. As they come, one at a time unless it can wait for others: that is a
 // recording. Ordered: when all have come to rest, first by the plan, then by priorities, so that
 // one seed gives one order.
+#include <errno.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 
@@ -19,6 +20,7 @@ static size_t held;              // as they come: so many wait for it
 static bool off_plan;            // anchors are still to come, each when the one before has happened
 static size_t next_anchor;       // off the plan
 static size_t slept;             // off the plan, since the last anchor
+static struct thread *sleeps_on; // until the signal of a timer, in a sleep that is not skipped
 static const char *forced = "as asked";
 
 void gate_begin(const struct options *options) {
@@ -63,8 +65,49 @@ static bool is_in_vain(const struct thread *thread) {
     return turn && !(turn->flags & TURN_ANCHOR) && call_ran_out(thread, (int64_t)turn->result);
 }
 
+struct sleepers {
+    struct thread *owner; // of the process of this timer
+    struct timer *timer;
+    int64_t shortest; // nanoseconds
+};
+
+static void consider_sleeper(struct thread *thread, void *context) {
+    struct sleepers *sleepers = context;
+    if (thread->where != HELD || !call_waits_for_time(thread))
+        return;
+    int64_t length = clock_length(thread);
+    if (length >= 0 && length < sleepers->shortest)
+        sleepers->shortest = length;
+    if (thread->process == timer_process(sleepers->timer))
+        sleepers->owner = thread;
+}
+
+// Those who are held at a sleep, where a timer runs.
+static bool find_sleepers(struct sleepers *sleepers) {
+    *sleepers = (struct sleepers){NULL, timers_next(0), INT64_MAX};
+    if (sleepers->timer)
+        threads_each(consider_sleeper, sleepers);
+    return sleepers->timer != NULL;
+}
+
+// To timers, unless it is the time of who is kept back; of several sleeps the shortest is over.
+static void pass_time(const struct thread *thread) {
+    struct sleepers sleepers;
+    if (!off_plan && find_sleepers(&sleepers) && clock_length(thread) == sleepers.shortest)
+        timers_pass(sleepers.shortest);
+}
+
+// Broken off by a signal, in the run that is followed or as a timer of its process is due next.
+static bool is_broken_off(const struct thread *thread) {
+    return thread->turn ? (int64_t)thread->turn->result == -EINTR : thread == sleeps_on;
+}
+
 static void let_through(struct thread *thread) {
     passed++;
+    bool skipped = ordered && call_waits_for_time(thread) && !is_broken_off(thread);
+    if (skipped) // nobody else can go: time goes on
+        pass_time(thread);
+    sleeps_on = NULL;
     thread->where = IN_CALL;
     thread->call.entered = tick();
     if (ordered)
@@ -78,7 +121,6 @@ static void let_through(struct thread *thread) {
         loop_expect_end(thread->process);
     count_likes(thread);
     thread->dozed = false;
-    bool skipped = ordered && call_waits_for_time(thread); // nobody else can go: time goes on
     if (skipped) {
         slept++;
         clock_slept(thread);
@@ -192,12 +234,23 @@ static void leave_plan(const struct ew_process_turn *turn) {
     plan_give_up();
 }
 
+// Nobody can go: time goes on until a timer of this process (0: any) is due.
+static bool time_goes_on(pid_t process) {
+    struct timer *timer = timers_next(process);
+    if (!timer || !hangs_until_later())
+        return false;
+    timer_send(timer);
+    return true;
+}
+
 static bool next_of_plan(void) {
     const struct ew_process_turn *turn = plan_next();
     if (!turn)
         return false;
     struct thread *thread = thread_find((pid_t)turn->thread);
     bool waits = turn->flags & TURN_WAITS_FOR, makes = turn->child && !waits;
+    if (thread && thread->where == IN_CALL && time_goes_on(thread->process))
+        return true;
     if (!stands_before(thread, turn) || (makes && !pids_next((pid_t)turn->child))) {
         leave_plan(turn);
         return false;
@@ -276,12 +329,37 @@ static void pass_anchor(struct thread *thread) {
     off_plan = false;
 }
 
+// Where all who could go would sleep for longer than until a timer is due. Its process must sleep
+// when it is, and not be held.
+static bool timer_comes_first(struct choice *choice) {
+    struct sleepers sleepers;
+    if (off_plan || !call_waits_for_time(choice->best) || !find_sleepers(&sleepers) ||
+        timer_left(sleepers.timer) >= sleepers.shortest || !hangs_until_later())
+        return false;
+    if (!sleepers.owner) {
+        timer_send(sleepers.timer);
+        return true;
+    }
+    choice->best = sleeps_on = sleepers.owner;
+    return false;
+}
+
+// Of who is awaited time may go on; who is kept back is not kept back for so long.
+static bool nobody_can_go(void) {
+    if (!off_plan)
+        return time_goes_on(0);
+    const struct thread *awaited = thread_find((pid_t)plan_anchor(next_anchor)->thread);
+    return awaited && time_goes_on(awaited->process);
+}
+
 static bool next_by_priority(void) {
     struct choice choice = {0};
     give_in_to_waiting();
     threads_each(consider, &choice);
     if (!choice.best)
-        return give_in() && next_by_priority();
+        return nobody_can_go() || (give_in() && next_by_priority());
+    if (timer_comes_first(&choice))
+        return true;
     if (choice.held > 1) // who dozes comes again and again, and would keep all others back
         choice.best->passed += choice.best->dozed ? FAIR : 1;
     look(choice.best);

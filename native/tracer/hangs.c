@@ -304,6 +304,21 @@ static void consider_wakes(struct thread *thread, void *context) {
             later(*wakes, thread->where == IN_CALL ? wakes_call(thread) : wakes_unseen(thread));
 }
 
+static void consider_later(struct thread *thread, void *context) {
+    bool *later = context;
+    bool sleeps = thread->where == IN_CALL && call_waits_for_time(thread);
+    if (!*later || thread->suspended || thread->where == HELD || thread->lends || sleeps)
+        return;
+    enum wakes wakes = thread->where == IN_CALL ? wakes_call(thread) : wakes_unseen(thread);
+    *later = !thread->waiting && wakes == BY_NOBODY;
+}
+
+bool hangs_until_later(void) {
+    bool later = apart;
+    threads_each(consider_later, &later);
+    return later;
+}
+
 enum wakes hangs_wait_for(void) {
     enum wakes wakes = apart && !timed ? BY_NOBODY : BY_OTHERS;
     threads_each(consider_wakes, &wakes);

@@ -202,6 +202,7 @@ static void runs(struct thread *thread) {
         count_without_privileges(thread, &program);
     log_of(thread, RUNS, object, 0, command_line_of(thread->id));
     start_program(thread);
+    timers_executed(thread->process);
     thread->began = true;
     shared_all_closed(thread);
     if (!shared_by_one(thread))
@@ -242,6 +243,7 @@ static void notice(struct thread *thread, const struct entry *entry) {
         return;
     }
     hangs_notice(number, entry->arguments[0]);
+    timers_notice(thread, entry);
     if (number == SYS_alarm || number == SYS_setitimer || number == SYS_timer_settime ||
         number == SYS_restart_syscall)
         return; // matters to who makes it alone
@@ -311,6 +313,10 @@ static void comes_to_be(struct thread *thread, int signal) {
 static void gets_signal(struct thread *thread, int signal) {
     siginfo_t info = {0};
     ptrace(PTRACE_GETSIGINFO, thread->id, 0, &info);
+    if (!timers_let_come(thread, &info)) {
+        go_on(thread, 0);
+        return;
+    }
     log_of(thread, SIGNALLED, (uint32_t)signal, (uint64_t)(unsigned)info.si_pid, 0);
     go_on(thread, signal);
 }
@@ -533,7 +539,7 @@ static const char *why_it_ends(enum look found) {
 static double enough(double still, double patience, enum wakes *wakes) {
     static bool asked;
     asked = asked && still > 0;
-    if (still < SETTLED)
+    if (still < SETTLED || patience >= FOR_EVER)
         return patience;
     if (!asked)
         *wakes = hangs_wait_for();

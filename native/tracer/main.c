@@ -90,7 +90,7 @@ static void read_options(int count, char **words, struct options *options) {
                                 .recorder = "ptrace",
                                 .plan = -1,
                                 .facts = -1,
-                                .limits = {1e9, UINT64_MAX, 1e9, 1e9}};
+                                .limits = {FOR_EVER, UINT64_MAX, FOR_EVER, FOR_EVER}};
     opterr = 0;
     while ((which = getopt_long(count, words, "+", table, NULL)) != -1)
         read_option(options, which);

@@ -38,6 +38,11 @@ static void send_back(struct thread *thread, void *context) {
     stop_go(thread->id, true, 0);
 }
 
+void signals_to(pid_t process) {
+    struct sent sent = {NULL, process};
+    threads_each(send_back, &sent);
+}
+
 void signals_after(const struct thread *thread, int64_t result) {
     if (!gate_is_ordered() || result != 0 || !signals_sends(thread->call.number))
         return;

@@ -8,6 +8,7 @@
 #define EITHERWAY_TRACER_H
 
 #include <assert.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,6 +74,8 @@ struct thread {
     size_t lookup_count;
     struct ew_process_lookup lookups[LOOKUPS_MAX]; // of which call is said when it is written
 };
+
+#define FOR_EVER 1e9 // seconds
 
 // When a run is ended that does not end by itself.
 struct run_limits {
@@ -342,7 +345,27 @@ void hangs_begin(bool is_apart);
 void hangs_notice(uint64_t number, uint64_t argument); // a call, with its first argument
 enum wakes hangs_wait_for(void);                       // all are at rest
 
+// Whether time alone can wake one, be it that of a sleep or of a timer.
+bool hangs_until_later(void);
+
+// ---- timers.c: those that send a signal to their process
+
+struct timer;
+void timers_notice(const struct thread *thread, const struct entry *entry); // a call sets one
+void timers_executed(pid_t process); // another program: only that of alarm and setitimer stays
+// The one that is due next, of this process, or (0) of any that is there; or NULL.
+struct timer *timers_next(pid_t process);
+pid_t timer_process(const struct timer *timer);
+int64_t timer_left(const struct timer *timer); // nanoseconds
+void timers_pass(int64_t nanoseconds);         // that nobody waited for
+// Time has gone on until then. Its signal comes now, and not when the kernel's timer is due.
+void timer_send(struct timer *timer);
+// A signal that is about to be got: false when it was sent before, and must not come again.
+bool timers_let_come(const struct thread *thread, siginfo_t *info);
+
 // ---- signals.c
+
+void signals_to(pid_t process); // one was sent, by none of the processes
 
 bool signals_sends(uint64_t number); // a call of this number
 // Behind a call that may have sent one.
@@ -360,7 +383,9 @@ void clock_begin(uint64_t began);
 bool clock_is_followed(void); // the time of day is not the machine's
 // The time that the kernel noted in a file, as a program is told it; false: not in this run.
 bool clock_of_file(struct timespec *time);
-void clock_slept(const struct thread *thread); // its call, a sleep, is skipped
+int64_t clock_length(const struct thread *thread); // nanoseconds that it wants to sleep, or -1
+void clock_slept(const struct thread *thread);     // its call, a sleep, is skipped
+void clock_skip(uint64_t nanoseconds);             // nobody did anything for so long
 double clock_rested(void); // seconds of such sleep, of a long one only its beginning
 // What a call is given of the time from the plan.
 void clock_told(const struct thread *thread, const void *given, size_t length);

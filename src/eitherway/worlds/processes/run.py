@@ -103,7 +103,7 @@ def run(
         if redact:
             words.append("--redact")
         words += limits.options()
-        if watching is None and limits.patience is not None and not _is_open(box):
+        if watching is None and not _is_open(box):
             words.append("--apart")
         if seed is not None:
             words += ["--ordered", "--seed", str(seed)]

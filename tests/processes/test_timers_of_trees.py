@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Timers that send a signal: they are due before longer sleeps, and what they end is replayed."""
+
+from pathlib import Path
+
+import pytest
+from tests.processes.harness import eitherway
+
+WAITS = "mkfifo f; read x < f"
+HANDLED = "$SIG{ALRM} = sub { print qq(got\\n) }; alarm 2; print sleep(100) >= 2; exit 3"
+BESIDE = "timeout 10 sh -c 'sleep 1; echo in' & sleep 100; wait $!"
+COMMANDS = {
+    "before a longer sleep": (124, "", ["timeout", "1", "sleep", "100"]),
+    "in a wait for nobody": (124, "", ["timeout", "60", "sh", "-c", WAITS]),
+    "in the third of three sleeps": (124, "", ["timeout", "2", "sh", "-c", "sleep 1;" * 3]),
+    "behind three sleeps": (0, "", ["timeout", "10", "sh", "-c", "sleep 1;" * 3]),
+    "behind a shorter sleep": (0, "in\n", ["sh", "-c", BESIDE]),
+    "to who sleeps, and has a handler": (3, "1got\n", ["perl", "-e", HANDLED]),
+    "to who sleeps, and has none": (142, "", ["perl", "-e", "alarm 1; sleep 100"]),
+    "to another program": (142, "", ["perl", "-e", "alarm 1; exec qw(sleep 100)"]),
+    "taken back": (0, "", ["perl", "-e", "alarm 1; alarm 0; sleep 100"]),
+}
+
+
+@pytest.mark.parametrize("when", COMMANDS)
+def test_a_timer_comes_when_it_is_due_and_is_replayed(work: Path, when: str) -> None:
+    code, output, command = COMMANDS[when]
+    first = eitherway(work, "record", "--", *command)
+    assert (first.returncode, first.stdout) == (code, output), first.stderr
+    again = eitherway(work, "replay")
+    assert (again.returncode, again.stdout) == (0, output), again.stderr
+
+
+def test_both_orders_of_what_a_timer_does_are_had(work: Path) -> None:
+    """It ends a shell that has not begun its command: nobody is told that this cannot be."""
+    done = eitherway(work, "check", "--seconds", "600", "--", "timeout", "60", "sh", "-c", WAITS)
+    assert (done.returncode, "0 findings" in done.stdout) == (0, True), done.stdout
+    assert "the recorded run: exit status 124" in done.stdout
+    assert "could not be had" not in done.stdout
+
+
+def test_who_is_kept_back_is_not_kept_back_until_a_timer_is_due(work: Path) -> None:
+    """Else any order that cannot be had would end by the timer."""
+    script = "(until test -d d; do sleep 1; done; echo x > d/a) & mkdir d; wait"
+    done = eitherway(work, "check", "--seconds", "600", "--", "timeout", "60", "sh", "-c", script)
+    assert (done.returncode, "0 findings" in done.stdout) == (0, True), done.stdout
+    assert "the recorded run: exit status 0" in done.stdout
