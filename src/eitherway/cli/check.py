@@ -193,6 +193,7 @@ class _Check:
             is_open,
             refuted_all,
         )
+        from eitherway.find.failures import without_repeats
         from eitherway.worlds.threads.launch import fix_addresses
 
         wanted = list(filter(is_feared if feared else is_open, progress.findings.values()))
@@ -222,6 +223,7 @@ class _Check:
             else:
                 worse = list(one.worse(progress.findings.values()))
                 progress.findings.update((each.id, each) for each in (one.finding, *worse))
+        progress.findings = without_repeats(progress.findings)
 
 
 def _tell_kept(count: int, result: findings_list.Result, progress: "Progress") -> None:

@@ -2,7 +2,7 @@
 """Runs that ended badly, as findings: where they were when they did."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -40,6 +40,31 @@ def _is_shown(finding: Finding, stuck: tuple[FoundOperation, ...]) -> bool:
     there = {(side.actor, own_frame(side.stack)) for side in stuck}
     waits = finding.operations[1::2] if finding.kind is Kind.DEADLOCK else finding.operations[-1:]
     return all((side.actor, own_frame(side.stack)) in there for side in waits)
+
+
+def without_repeats(findings: Mapping[str, Finding]) -> dict[str, Finding]:
+    """A deadlock is told as the lost wake-up that was seen to end in it, where there is one.
+
+    In one schedule the wake-up comes too early, in another it is left out since nobody waits yet.
+    """
+    kept = dict(findings)
+    for finding in findings.values():
+        known = [kept[other.id] for other in findings.values() if _ends_in(other, finding)]
+        if known:
+            words = known[0].consequence or finding.consequence
+            kept[known[0].id] = replace(known[0], consequence=words)
+            del kept[finding.id]
+    return kept
+
+
+def _ends_in(lost: Finding, deadlock: Finding) -> bool:
+    """Whether all that wait in the deadlock do so where the wake-up was lost."""
+    if lost.kind is not Kind.LOST_WAKEUP or not (lost.consequence or lost.orders):
+        return False
+    waits = [side for side in deadlock.operations if side.op.endswith(NEVER_RETURNED)]
+    is_bare = deadlock.kind is Kind.DEADLOCK and len(waits) == len(deadlock.operations)
+    place = own_frame(lost.operations[-1].stack)
+    return is_bare and all(own_frame(side.stack) == place for side in waits)
 
 
 def unexamined(ending: Ending, endings: Endings, program: str) -> Finding:

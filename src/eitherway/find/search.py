@@ -19,7 +19,7 @@ from eitherway.find.confirm import Opinion, Tracer
 from eitherway.find.crew import Crew, Done, Work
 from eitherway.find.driving import Driving
 from eitherway.find.endings import Ending, How
-from eitherway.find.failures import consequence, failure_of, unexamined
+from eitherway.find.failures import consequence, failure_of, unexamined, without_repeats
 from eitherway.find.progress import Budget, Progress
 from eitherway.find.space import Space
 from eitherway.find.ways import Batch, Way, limited, token_of
@@ -154,6 +154,7 @@ class Search(Closing):
         self._drop_meant()
         self._tell_unexamined()
         self._count_failures()
+        self.progress.findings = without_repeats(self.progress.findings)
         if self._driving and self._driving.in_vain:
             self.progress.in_vain = True
             self._note(_IN_VAIN)
@@ -321,10 +322,12 @@ class Search(Closing):
         self._doing = _ORDER
         with self._clock.confirming():
             way, ran = self._last[0], self._last[1] or self._again(self._last[0])
-            if self._clock.affords(len(ran.schedule.switches) * _PER_SWITCH):
-                self._hear(self._tracer.order(ran), ran, way)
-            else:
+            if not self._clock.affords(len(ran.schedule.switches) * _PER_SWITCH):
                 self._note(_NO_ORDER)
+            elif How.DEADLOCK in _known_ends(ran.found.rows).values():
+                self._tell_failure(Ending(How.DEADLOCK), ran, way)
+            else:
+                self._hear(self._tracer.order(ran), ran, way)
 
     def _hear(self, opinion: Opinion, ran: Ran, way: Way) -> None:
         self.progress.places |= opinion.places
@@ -366,7 +369,7 @@ class Search(Closing):
         for ending in endings.failures():
             if ending not in self._told and ending.how is not How.FELLED:
                 ran = self._first.get(ending) or self._again(endings.first[ending])
-                self._tell_failure(ending, ran)
+                self._tell_failure(ending, ran, endings.first[ending])
                 self._told.add(ending)
 
     def _drop_meant(self) -> None:
@@ -389,12 +392,12 @@ class Search(Closing):
             findings.setdefault(finding.id, finding)
             self._failures[finding.id] = ending
 
-    def _tell_failure(self, ending: Ending, ran: Ran) -> None:
+    def _tell_failure(self, ending: Ending, ran: Ran, way: Way) -> None:
         found = tuple(failure_of(ending, ran, self.progress.endings, self._tracer))
         for finding in found:
             if finding.consequence:  # what could happen has happened: this run shows it better
                 self.progress.findings.pop(finding.id, None)
-        self._keep(found, ran, self.progress.endings.first[ending])
+        self._keep(found, ran, way)
         self._failures.update({finding.id: ending for finding in found if finding.consequence})
 
     def _count_failures(self) -> None:
