@@ -272,9 +272,9 @@ static bool is_kept_back(struct thread *thread) {
     return false;
 }
 
-static uint64_t priority(const struct thread *thread) {
-    uint64_t key[2] = {seed, (uint64_t)thread->id};
-    return seed ? hash_of(key, sizeof key) : (uint64_t)thread->id;
+static uint64_t priority(pid_t id) {
+    uint64_t key[2] = {seed, (uint64_t)id};
+    return seed ? hash_of(key, sizeof key) : (uint64_t)id;
 }
 
 struct choice {
@@ -287,9 +287,13 @@ static bool is_better(const struct thread *one, const struct thread *other) {
         return call_waits_for_time(other);
     if (one->passed / FAIR != other->passed / FAIR)
         return one->passed < other->passed;
+    // With all its threads: a child that went before a thread of its parent would seem to have come
+    // before all that this thread then lets others do.
+    if (one->process != other->process)
+        return priority(one->process) < priority(other->process);
     if (one->dozed != other->dozed) // it may wait for what the other holds, and look in between
         return other->dozed;
-    return priority(one) < priority(other);
+    return priority(one->id) < priority(other->id);
 }
 
 static void consider(struct thread *thread, void *context) {
