@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 from tests.processes.harness import PROGRAMS, calls, compiled, folder, ran
+from tests.processes.test_kinds_of_races import checked
 
+from eitherway.detect import detect_all
+from eitherway.model.words import Class
 from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.traced import traced
 
 pytestmark = pytest.mark.usefixtures("box")
 
@@ -16,6 +20,28 @@ pytestmark = pytest.mark.usefixtures("box")
 def program() -> Iterator[str]:
     with folder() as place:
         yield str(compiled(PROGRAMS / "reaper.c", place / "reaper"))
+
+
+@pytest.mark.parametrize("way", ["at-once", "in-order"])
+def test_threads_are_in_the_order_seen(program: str, work: Path, box: Sandbox, way: str) -> None:
+    """The first child ended, and a thread heard of it, before main started the second."""
+    trace = traced(ran(box, work, program, way).log, str(work))
+    assert trace.as_seen.any()
+    racing = [number for race in detect_all(trace.trace) for number in race.operations]
+    names = {trace.describe(number).variable for number in racing}
+    assert str(work / "count") not in names
+
+
+def test_an_order_that_threads_seem_to_make_is_tried(program: str, work: Path) -> None:
+    (found,) = checked(work, program, "at-once").findings.values()
+    assert found.klass is Class.OUTPUT_DIFFERS
+    assert {operation.variable for operation in found.operations} == {str(work / "count")}
+    assert "leads through threads of one process" in " ".join(found.explanation)
+
+
+def test_an_order_that_they_make_is_not_told(program: str, work: Path) -> None:
+    found = checked(work, program, "in-order")
+    assert (found.findings, found.diverged > 0) == ({}, True)
 
 
 def test_all_threads_of_the_older_process_go_first(program: str, work: Path, box: Sandbox) -> None:

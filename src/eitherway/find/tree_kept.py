@@ -11,6 +11,7 @@ from eitherway.errors import BadInput
 from eitherway.find.tree_judge import TreeJudge
 from eitherway.find.tree_races import Candidate, candidates_of, not_tried
 from eitherway.find.tree_rules import Rules
+from eitherway.find.tree_threads import ordered_by_threads
 from eitherway.model.finding import Finding
 from eitherway.recording.read import Recording
 from eitherway.recording.store import Store
@@ -43,7 +44,10 @@ class TreeJudging:
             launch, log = launch_of(recording), Log.read(recording)
             trace = traced(log, launch.directory)
             races = detect_all(trace.trace)
-            groups = candidates_of(trace, races, finding.evidence).groups
+            groups = (
+                *candidates_of(trace, races, finding.evidence).groups,
+                *ordered_by_threads(trace, finding.evidence).groups,
+            )
             instances = next((each for each in groups if each[0].finding.id == finding.id), ())
             if not instances:
                 why = not_tried(trace, races, finding.id) or f"{recording.path} does not show it"

@@ -8,7 +8,7 @@ files of one directory) are a cluster; the first of every cluster comes before t
 import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from eitherway.findings.from_races import findings_of
@@ -66,8 +66,10 @@ def _who(operation: FoundOperation) -> tuple[str, ...]:
     return operation.op, operation.place.module, operation.variable
 
 
-def candidates_of(traced: Traced, races: Iterable[Race], evidence: str) -> Candidates:
-    """All of them."""
+def candidates_of(
+    traced: Traced, races: Iterable[Race], evidence: str, *, by_threads: bool = False
+) -> Candidates:
+    """All of them; `by_threads`: threads of one process seem to order them."""
     known, cuts = Known(traced), Cuts(traced)
     left_out: Counter[str] = Counter()
     chosen: list[tuple[Race, Anchors]] = []
@@ -78,6 +80,8 @@ def candidates_of(traced: Traced, races: Iterable[Race], evidence: str) -> Candi
         elif (anchors := cuts.anchors(race)) is None:
             untried += 1
         else:
+            if isinstance(anchors, Pair):
+                anchors = replace(anchors, by_threads=by_threads)
             chosen += [(race, each) for each in (anchors, *cuts.others(race))]
     groups = list(_grouped(traced, chosen, evidence))
     clusters = _clustered(groups)

@@ -28,6 +28,7 @@ from eitherway.find.tree_causes import by_cause, shares_with
 from eitherway.find.tree_judge import CONTINUATIONS, LOUD, QUIET, TreeJudge, Tried
 from eitherway.find.tree_races import Candidate, Candidates, candidates_of
 from eitherway.find.tree_rules import Rules
+from eitherway.find.tree_threads import ordered_by_threads
 from eitherway.judge.trial import Way, way
 from eitherway.model import outcome as outcomes
 from eitherway.model.finding import Finding
@@ -337,6 +338,7 @@ class TreeSearch(Closing):
             finally:
                 checked.branches += judge.branches
                 _sum_up(checked, judge, results)
+            self._look_through_threads(judge, trace, checked, pace)
             self._look_behind(judge, found, results, checked, pace)
             unknown = _unexplained(results, recorded)
             deeper = [(judge.kept(spec), how) for how, spec in list(unknown.items())[:_DEEPER]]
@@ -344,6 +346,27 @@ class TreeSearch(Closing):
                 self._blame_refuted(judge, results, checked, pace)
         for kept, how in deeper:
             self._look_deeper(kept, how, checked, pace)
+
+    def _look_through_threads(
+        self, judge: TreeJudge, trace: Traced, checked: Checked, pace: _Pace
+    ) -> None:
+        """What threads of one process may order or not: told where the other order came."""
+        named = {_about(finding) for finding in checked.findings.values()}
+        found = ordered_by_threads(trace, os.fspath(checked.recording))
+        groups = [each for each in found.groups if _about(each[0].finding) not in named]
+        before = judge.branches
+        checked.races += len(groups)
+        for instances in pace.each(groups):
+            checked.tried += 1
+            tried = judge.tried(instances)
+            if tried.klass in LOUD and tried.verdict.decisive.flipped:
+                finding = judge.told(tried)
+                if finding.klass in LOUD:
+                    _add(checked, finding)
+                    continue
+            checked.quiet += 1
+            checked.diverged += not tried.verdict.witnesses
+        checked.branches += judge.branches - before
 
     def _look_behind(
         self,

@@ -3,7 +3,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
@@ -31,6 +31,7 @@ class Pair:
 
     first: int
     second: int
+    by_threads: bool = field(default=False, kw_only=True)  # whether nothing else orders them
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,8 +269,11 @@ class Cuts:
         if arm is Arm.PREFIX:
             return Turns(range(pair.second + 1))
         ends = (pair.second, pair.first) if arm is Arm.FLIP else (pair.first, pair.second)
-        needed = self._before(pair.first) | self._before_without(pair.second, pair.first)
-        return _ending(needed, ends)
+        if pair.by_threads:  # what leads to the second without the first is left to what comes then
+            needed = self._before(pair.second) & ~self._behind(pair.first)
+        else:
+            needed = self._before_without(pair.second, pair.first)
+        return _ending(needed | self._before(pair.first), ends)
 
     def _of_unended(self, unended: Unended, arm: Arm) -> Turns:
         choice = unended.choice

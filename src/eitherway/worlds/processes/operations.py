@@ -27,6 +27,8 @@ class Operations:
         self._stacks: dict[tuple[str, str], int] = {}
         self._last_of: dict[int, tuple[int, int]] = {}  # of each process: thread, operation
         self._call_of: list[int] = []
+        self._edges = 0
+        self._between_threads: list[int] = []  # edges
         self.about: list[Described] = []
         self.last: dict[int, int] = {}  # of each thread
 
@@ -89,6 +91,7 @@ class Operations:
         before = self._last_of.get(process, (thread, operation))
         self._last_of[process] = thread, operation
         if before[0] != thread:
+            self._between_threads.append(self._edges)
             self.edge(before[1], operation)
 
     def edges(self, sources: Iterable[int], target: int) -> None:
@@ -100,7 +103,14 @@ class Operations:
         """The one came before the other."""
         if source < target:
             self._builder.edge(source, target, kind)
+            self._edges += 1
 
     def built(self) -> tuple[Trace, Table]:
         """The trace, and the call of each operation."""
         return self._builder.build(), np.array(self._call_of, dtype=np.int64)
+
+    def taken_as_seen(self) -> Table:
+        """Which edges are the order of threads of one process, which may be no order at all."""
+        mask = np.zeros(self._edges, dtype=bool)
+        mask[self._between_threads] = True
+        return mask

@@ -40,6 +40,7 @@ class Traced:
     call: Table  # of each operation; NO_CALL of what is no call
     first: Table  # operation of each call
     about: tuple[Described, ...]
+    as_seen: Table  # which edges are only the order in which threads of one process made calls
 
     def name(self, call: int) -> str:
         """Of the system call."""
@@ -335,6 +336,7 @@ class _Maker:
             call=call,
             first=self._first,
             about=tuple(self._operations.about),
+            as_seen=self._operations.taken_as_seen(),
         )
 
 
