@@ -9,6 +9,7 @@ from tests.processes.harness import PROGRAMS, calls, compiled, folder, ran
 from tests.processes.test_kinds_of_races import checked
 
 from eitherway.detect import detect_all
+from eitherway.model.order import Order
 from eitherway.model.words import Class
 from eitherway.sandbox.box import Sandbox
 from eitherway.worlds.processes.traced import traced
@@ -50,3 +51,14 @@ def test_all_threads_of_the_older_process_go_first(program: str, work: Path, box
     (reaper,) = {call.thread for call in calls(log, "dup")}
     (wait,) = (call for call in calls(log, "wait4") if call.thread == reaper)
     assert wait.when < min(call.when for call in calls(log, "pwrite64"))
+
+
+def test_who_lends_its_memory_goes_on_behind_the_child(work: Path, box: Sandbox) -> None:
+    """A branch that leaves out the child's program would not come to what its parent does then."""
+    words = "/usr/bin/python3", "-c", "import subprocess; subprocess.Popen(['/bin/true']).wait()"
+    trace = traced(ran(box, work, *words).log, str(work))
+    (made,) = calls(trace.log, "vfork")
+    (runs,) = (call for call in calls(trace.log, "execve") if call.thread == made.result)
+    then = next(call for call in calls(trace.log)[made.number + 1 :] if call.thread == made.thread)
+    ran_first = Order.of(trace.trace).before(trace.first[runs.number], trace.first[then.number])
+    assert ran_first[0]

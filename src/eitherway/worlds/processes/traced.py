@@ -23,7 +23,7 @@ from eitherway.worlds.processes.notices import Notices
 from eitherway.worlds.processes.operations import Operations
 from eitherway.worlds.processes.paths import Paths
 from eitherway.worlds.processes.streams import Streams
-from eitherway.worlds.processes.tree import CLONE_FILES, Event, Tree, events_of
+from eitherway.worlds.processes.tree import CLONE_FILES, CLONE_VFORK, Event, Tree, events_of
 
 _REMOVES = {"unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2"}
 _GOES = {"chdir", "fchdir"}
@@ -97,6 +97,8 @@ class _Maker:
         self._removed: dict[tuple[int, str], int] = {}
         self._interrupted = set(_interrupted(log))
         self._exits: dict[int, int] = {}  # operation by which a process ended
+        self._lent: dict[int, int] = {}  # of a child that has its parent's memory: who made it
+        self._given_back: dict[int, int] = {}  # to whom: operation
         self._last_call: dict[int, Call] = {}  # that ended a process
         self._first = np.zeros(len(log.calls), dtype=np.int64)
         self._outside = {log.ending.standard_output, log.ending.standard_error}
@@ -114,12 +116,25 @@ class _Maker:
         self._also(call)
         if self._first[call.number] == len(self._operations):
             self._operations.add(call.thread, OpKind.OTHER, 0, call=call)
+        self._lends(call)
         self._notices.follow(call)
         gone = self._descriptors.follow(call)
         self._closed(call.thread, call)
         for handle in gone:
             self._let_go(call.thread, handle, call)
         self._streams.follow(call)
+
+    def _lends(self, call: Call) -> None:
+        """Who made a child by vfork goes on when that runs a program, or ends."""
+        if call.thread in self._given_back:
+            first = int(self._first[call.number])
+            self._operations.edge(self._given_back.pop(call.thread), first)
+        if call.name == "vfork" and call.worked:
+            self._lent[call.result] = call.thread
+
+    def _gives_back(self, child: int) -> None:
+        if child in self._lent and child in self._operations.last:
+            self._given_back[self._lent.pop(child)] = self._operations.last[child]
 
     def _directory(self, call: Call) -> None:
         """Processes that have one working directory together: who changes it does so for all."""
@@ -290,11 +305,13 @@ class _Maker:
         if event.kind == EventKind.MADE:
             self._made(event)
         elif event.kind == EventKind.RUNS:
+            self._gives_back(event.thread)
             gone = self._descriptors.executed(event.thread)
             self._closed(event.thread, None)
             for handle in gone:
                 self._let_go(event.thread, handle, None)
         elif event.kind == EventKind.ENDED:
+            self._gives_back(event.thread)
             self._ended(event.thread)
         elif event.kind == EventKind.SIGNALLED:
             self._signalled(event)
@@ -304,6 +321,8 @@ class _Maker:
         self._operations.actor(
             event.other, parent=self._operations.actor(event.thread), started_by=starter
         )
+        if event.value & CLONE_VFORK:
+            self._lent[event.other] = event.thread
         shared = event.process != event.other or bool(event.value & CLONE_FILES)
         self._descriptors.forked(event.thread, event.other, shared=shared)
         begin = self._operations.add(event.other, OpKind.BEGIN, 0)

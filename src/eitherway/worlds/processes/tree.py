@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from eitherway.worlds.processes.log import EventKind, Log
 
-CLONE_FS, CLONE_FILES = 0x200, 0x400  # of what made a process: what it has in common with another
+# Of what made a process: what it has in common with another, and whether that one waits for it.
+CLONE_FS, CLONE_FILES, CLONE_VFORK = 0x200, 0x400, 0x4000
 _LONGEST = 60  # characters of a command line that a person is shown
 
 
