@@ -364,8 +364,9 @@ class TreeSearch(Closing):
                 if finding.klass in LOUD:
                     _add(checked, finding)
                     continue
-            checked.quiet += 1
-            checked.diverged += not tried.verdict.witnesses
+            if tried.klass is Class.INCONCLUSIVE:
+                _cover(checked, tried.verdict.reason)
+            _count_quiet(checked, tried)
         checked.branches += judge.branches - before
 
     def _look_behind(
