@@ -49,6 +49,13 @@ def test_arms_that_agree_need_no_third() -> None:
     assert world.asked == [(arm, n) for n in range(3) for arm in (Arm.FLIP, Arm.CONTROL)]
 
 
+@pytest.mark.parametrize(("steps", "tried"), [(1_000, 16), (100_000_000, experiment.STOPPED)])
+def test_long_waits_in_vain_are_not_repeated_for_ever(steps: int, tried: int) -> None:
+    waits = replace(WELL, forced=Forced.WAITS, steps=steps)
+    verdict = judge(World(dict.fromkeys(range(16), waits)).branch)
+    assert (len(verdict.trials), verdict.klass) == (tried, Class.SINGLE_ORDERING)
+
+
 def test_ways_in_which_both_orders_fail_alike_are_told_apart() -> None:
     verdict = judge(lambda _, continuation: CRASH if continuation == 1 else WELL, 3)
     assert (verdict.klass, verdict.witnesses) == (Class.K_WITNESS_HARMLESS, 2)

@@ -17,6 +17,7 @@ from eitherway.model.outcome import Ending, Forced, Outcome
 from eitherway.model.words import Arm, Class
 
 Way = tuple[Ending, int, tuple[str, ...], tuple[str, ...]]
+_LONG = 10_000_000  # steps: about a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,9 @@ class Trial:
 
     @property
     def was_stopped(self) -> bool:
-        """Whether a branch did not come to its end."""
-        return Ending.BUDGET in (self.flip.ending, self.control.ending)
+        """Whether a branch did not come to its end, or took long to wait in vain."""
+        in_vain = self.flip.forced is Forced.WAITS and self.flip.steps > _LONG
+        return in_vain or Ending.BUDGET in (self.flip.ending, self.control.ending)
 
     @property
     def fails_alike(self) -> bool:

@@ -32,6 +32,7 @@ _ARMS = {Arm.FLIP: 1, Arm.CONTROL: 2, Arm.PREFIX: 3}
 _SECOND_STORES = 2
 _PATIENCE = 5  # times as many steps as the run had, until the second access must have come
 _AT_LEAST = 20_000  # steps
+_LONG_WAIT = 50_000_000  # steps, a second or two: of a longer run, as many as it had
 _LONGEST = 5  # times as many steps as the run had, that a branch may have behind the two
 _SLOWER = 32  # such a part of its steps, one that does the same may have more
 SLOW = -1  # the number of a continuation: the second, and the first is held while it looks again
@@ -184,7 +185,7 @@ class Branches:
         )
 
     def _guidance(self, spec: Spec) -> Guidance:
-        patience = max(_AT_LEAST, _PATIENCE * self.steps)
+        patience = _patience(self.steps)
         longest = max(_LONG, _LONGEST * self.steps)
         if spec.turned and spec.turned.usual is not None:
             usual = max(spec.turned.usual - spec.pair.first.step, 0)
@@ -198,6 +199,11 @@ class Branches:
         if spec.turned and spec.turned.last:
             options["branch-stores"] = _SECOND_STORES
         return Guidance(self._places, tuning=options)
+
+
+def _patience(steps: int) -> int:
+    """With who is held back, in a run that had so many."""
+    return max(_AT_LEAST, min(_PATIENCE * steps, max(_LONG_WAIT, steps)))
 
 
 def why_not(ran: Ran) -> str:
