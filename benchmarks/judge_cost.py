@@ -52,6 +52,7 @@ from eitherway.worlds.threads.server import Server
 
 SEEDS = range(40)  # that are tried until one shows a race
 ROUNDS = 5  # of what is run to compare with
+_TOLD, _LEAST = 0.1, 0.001  # what is less of a run, or in seconds, is hidden by chance
 PLAN = Plan(timeout=60)
 THREADS, MEBIBYTES, STEPS = 2, 10, 100_000_000  # of the program that grows
 
@@ -91,12 +92,12 @@ class Behind(Closing):
         self._ran = ran
         self._stack = ExitStack()
         self._served: tuple[Sandbox, Server] | None = None
-        self._whole = self._median(partial(Server.run, replay=ran, detect=True))
+        self.whole = self._median(partial(Server.run, replay=ran, detect=True))
 
     @cache  # noqa: B019  there are few, and none lives long
     def behind(self, step: int) -> float:
         """Seconds of the processor."""
-        return self._whole - self._median(partial(self._stand, step=step))
+        return self.whole - self._median(partial(self._stand, step=step))
 
     def _stand(self, server: Server, step: int) -> None:
         if server.stand(self._ran, UNGUIDED, step, PLAN):
@@ -153,14 +154,16 @@ class Cost:
     steps: int
     branches: int
     remaining: float  # what they had to run, together: of the processor
+    run: float  # one as a whole: of the processor
     wall: float
     cpu: float
     native: float  # one run without us: of the wall
 
     @property
-    def over(self) -> float:
-        """The time, in what the branches had to run."""
-        return self.cpu / self.remaining
+    def over(self) -> float | None:
+        """The time, in what the branches had to run; None: it is too little to be measured."""
+        least = self.branches * max(_TOLD * self.run, _LEAST)
+        return self.cpu / self.remaining if self.remaining >= least else None
 
 
 def costs(command: Sequence[str], bare: Bare, folder: Path) -> Iterator[Cost]:
@@ -216,6 +219,7 @@ def _cost(  # noqa: PLR0917
         ran.schedule.reached,
         explorer.cuts.total(),
         sum(run.behind(cut) * times for cut, times in explorer.cuts.items()),
+        run.whole,
         wall,
         cpu,
         native,
@@ -273,6 +277,7 @@ def row(name: str, some: Sequence[Cost], choose: Callable[[list[float]], float])
     def of(figure: Callable[[Cost], float]) -> float:
         return choose([figure(cost) for cost in some])
 
+    overs = [cost.over for cost in some if cost.over is not None]
     return [
         name,
         str(len(some)),
@@ -280,7 +285,7 @@ def row(name: str, some: Sequence[Cost], choose: Callable[[list[float]], float])
         f"{of(lambda cost: cost.branches):.0f}",
         f"{of(lambda cost: cost.cpu):.2f}",
         f"{of(lambda cost: cost.wall):.2f}",
-        f"{of(lambda cost: cost.over):.2f}",
+        f"{choose(overs):.2f}" if overs else "-",
         f"{of(lambda cost: cost.wall / cost.native):,.0f}",
     ]
 
