@@ -28,9 +28,6 @@ static const uint32_t lengths[] = {1, 2, 3, 7, 61, 446, 2000};
 #define SHARE 16
 #define LEAST 6 // cycles
 
-// Pages that any look may take; of more memory the run must have taken as long as it.
-#define FEW_PAGES 4096
-
 bool ew_circles_watched;
 bool ew_circles_looked_for;
 static uint64_t quiet, next_look, taken;
@@ -105,15 +102,10 @@ static bool is_at_work(const struct ew_fingerprint *state) {
     return watch.state_count && state->changed > MANY + MANY / 4 * ew_thread_count();
 }
 
-static uint64_t most_pages(void) {
-    uint64_t worth = taken / PAGE_TAKES;
-    return watch.state_count ? UINT64_MAX : worth > FEW_PAGES ? worth : FEW_PAGES;
-}
-
 static void begin_cycle(void) {
     static struct ew_fingerprint state; // not on the stack, which is part of what is looked at
     if (taken >= watch.until || watch.state_count == KEPT || !is_apart() ||
-        !ew_fingerprint(&state, most_pages()) || is_at_work(&state)) {
+        !ew_fingerprint(&state) || is_at_work(&state)) {
         ew_circles_watched = false;
         return;
     }

@@ -25,7 +25,7 @@ static struct {
     struct range skipped[THREADS_MAX + 4];
     uint32_t count;
     const char *first_stack; // where the first thread's ends
-    uint64_t hash, pages, pages_before, changed, most;
+    uint64_t hash, pages, pages_before, changed;
     bool unknown;
 } all EW_LARGE;
 EW_LARGE static uint32_t sums_before[PAGES_MAX]; // of each page, in order
@@ -93,13 +93,13 @@ static int pagemap;
 
 static void add_mapping(uintptr_t from, uintptr_t to) {
     EW_LARGE static uint64_t entries[AT_ONCE];
-    while (from < to && all.pages < all.most) {
+    while (from < to && all.pages < PAGES_MAX) {
         size_t count = (to - from) / PAGE < AT_ONCE ? (to - from) / PAGE : AT_ONCE;
         long offset = (long)(from / PAGE * sizeof *entries);
         long got = raw6(SYS_pread64, pagemap, (long)entries, (long)(count * sizeof *entries),
                         offset, 0, 0);
         all.unknown |= got != (long)(count * sizeof *entries);
-        for (size_t i = 0; i < count && !all.unknown && all.pages < all.most; i++)
+        for (size_t i = 0; i < count && !all.unknown && all.pages < PAGES_MAX; i++)
             if (entries[i] & IS_THERE)
                 add_page(from + i * PAGE);
         from += count * PAGE;
@@ -177,11 +177,10 @@ __attribute__((used)) static void take(const char *sp) {
     skip_what_the_kernel_writes();
     add_threads(sp);
     add_memory();
-    all.unknown |= all.pages >= all.most;
+    all.unknown |= all.pages >= PAGES_MAX;
 }
 
-bool ew_fingerprint(struct ew_fingerprint *result, uint64_t most) {
-    all.most = most < PAGES_MAX ? most : PAGES_MAX;
+bool ew_fingerprint(struct ew_fingerprint *result) {
     ew_with_registers(take);
     *result = (struct ew_fingerprint){all.hash, all.pages, all.changed};
     return !all.unknown;

@@ -11,8 +11,7 @@ struct ew_fingerprint {
     uint64_t changed; // of them, since the last time
 };
 
-// False when there is no telling: memory is shared with others, or there is more to look at than so
-// many pages.
-bool ew_fingerprint(struct ew_fingerprint *result, uint64_t most);
+// False when there is no telling: memory is shared with others, or there is too much to look at.
+bool ew_fingerprint(struct ew_fingerprint *result);
 
 #endif
