@@ -79,6 +79,10 @@ void ew_detect_access(unsigned op, const void *address, size_t size, const void 
 void ew_tell_access(unsigned op, const void *address, size_t size, const void *pc) {
     (void)op, (void)address, (void)size, (void)pc;
 }
+int64_t ew_accesses_granted;
+struct ew_span ew_trace_span(void) {
+    return (struct ew_span){0, 0};
+}
 int64_t ew_trace_silent_accesses(void) {
     return INT64_MAX;
 }
