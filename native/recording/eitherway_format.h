@@ -762,7 +762,7 @@ struct ew_guide_head {
   uint32_t pairs; /* Times that a pair was seen which had not been seen in that order. */
   uint32_t tired; /* Places that had been decision points so often that they were none any more. */
   uint32_t pair_end; /* Of a branch: 0: its two accesses were not reached; 1: the first was; 2: both came in the order that was asked for; the second thread: 3: cannot go on while the first is held; 4: ended without its access; 5: did not come to it; 6: may wait for what comes from outside only when the first has told it more. */
-  uint32_t reserved; /* 0. */
+  uint32_t rests; /* Times that nobody could go on until something was due. */
 };
 _Static_assert(sizeof(struct ew_guide_head) == 88, "guide_head");
 _Static_assert(offsetof(struct ew_guide_head, places_room) == 0, "guide_head.places_room");
@@ -784,7 +784,7 @@ _Static_assert(offsetof(struct ew_guide_head, pairs_room) == 68, "guide_head.pai
 _Static_assert(offsetof(struct ew_guide_head, pairs) == 72, "guide_head.pairs");
 _Static_assert(offsetof(struct ew_guide_head, tired) == 76, "guide_head.tired");
 _Static_assert(offsetof(struct ew_guide_head, pair_end) == 80, "guide_head.pair_end");
-_Static_assert(offsetof(struct ew_guide_head, reserved) == 84, "guide_head.reserved");
+_Static_assert(offsetof(struct ew_guide_head, rests) == 84, "guide_head.rests");
 
 /* What a thread does at its decision points, who created it, and what it wrote. */
 struct ew_guide_thread {

@@ -14,7 +14,10 @@
 
 EW_DATA bool ew_circles_watched; // all threads run in turn
 
-void ew_circles_begin(bool look); // whether circles are looked for in this run
+// Whether circles are looked for from here on: of all threads, or of all but one that is held. A
+// circle of all ends the run; the other only says that none of them comes any further without it.
+void ew_circles_begin(bool look, const struct ew_thread *without);
+bool ew_circles_closed_without_held(void);
 
 // A decision point: counted, and what is not quiet begins the count anew.
 EW_DATA bool ew_circles_looked_for;
@@ -23,7 +26,8 @@ static inline void ew_circles_point(enum ew_why why) {
     if (ew_circles_looked_for)
         ew_circles_count(why);
 }
-// While threads run in turn: who goes on.
+// While threads run in turn: who goes on. NULL: nobody is ready but who is held, or the circle is
+// closed.
 struct ew_thread *ew_circles_next(enum ew_why why);
 // Something came from outside, or the program has looked at a clock.
 void ew_circles_disturb(void);

@@ -30,6 +30,7 @@ void ew_clock_jump(int64_t when) {
     if (length > 0) {
         ew_moved += length;
         ew_rested += length;
+        ew_guide_rested();
     }
 }
 

@@ -30,8 +30,11 @@ struct ew_thread *ew_decide(enum ew_why why) {
         bool may_stay = ew_self->state == EW_READY;
         ew_guide_point(ew_self, why, count > 1);
         ew_circles_point(why);
-        if (UNLIKELY(ew_circles_watched))
-            return ew_circles_next(why);
+        if (UNLIKELY(ew_circles_watched)) {
+            struct ew_thread *next = ew_circles_next(why);
+            if (next)
+                return next;
+        }
         if (count == 1 && may_stay && !policy->alone)
             return ew_self;
         const struct ew_decision decision = {why, ew_ready, count, may_stay ? ew_self : NULL};

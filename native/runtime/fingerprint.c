@@ -63,24 +63,34 @@ static const struct range *first_skipped(uintptr_t from, uintptr_t to) {
     return first;
 }
 
-// One that is all ours does not count: how many of those there are, a copy of a run that stands
-// still and a run that did all of it itself have not in common.
-static void add_page(uintptr_t page) {
-    uintptr_t from = page, to = page + PAGE;
-    uint64_t sum = 0;
-    bool skipped = true;
+struct sum {
+    uint64_t sum;
+    bool empty; // all of it is skipped
+};
+
+static struct sum add_range(uintptr_t from, uintptr_t to) {
+    struct sum result = {0, true};
     for (const struct range *hole; from < to && (hole = first_skipped(from, to));) {
         if (hole->from > from) {
-            sum += add_bytes((const char *)from, hole->from - from);
-            skipped = false;
+            result.sum += add_bytes((const char *)from, hole->from - from);
+            result.empty = false;
         }
         from = hole->to < to ? hole->to : to;
     }
-    if (from < to)
-        sum += add_bytes((const char *)from, to - from);
-    else if (skipped)
+    if (from < to) {
+        result.sum += add_bytes((const char *)from, to - from);
+        result.empty = false;
+    }
+    return result;
+}
+
+// One that is all ours does not count: how many of those there are, a copy of a run that stands
+// still and a run that did all of it itself have not in common.
+static void add_page(uintptr_t page) {
+    struct sum added = add_range(page, page + PAGE);
+    if (added.empty)
         return;
-    sum = ew_splitmix(sum) >> 32;
+    uint64_t sum = ew_splitmix(added.sum) >> 32;
     all.changed += all.pages >= all.pages_before || sums_before[all.pages] != sum;
     sums_before[all.pages++] = (uint32_t)sum;
 }
@@ -141,12 +151,24 @@ static void add_thread(const struct ew_thread *thread, const char *sp) {
     all.unknown |= thread->life.attention;
 }
 
+static const char *sp_of(const struct ew_thread *thread, const char *own_sp) {
+    if (thread->life.sleep.program_sp)
+        return thread->life.sleep.program_sp;
+    return thread == ew_self ? own_sp : thread->sp;
+}
+
 static void add_threads(const char *own_sp) {
     add(ew_self->id);
+    for (uint32_t i = 0; i < ew_thread_count(); i++)
+        add_thread(ew_thread_at(i), sp_of(ew_thread_at(i), own_sp));
+}
+
+// Where each stands: its registers and innermost frames, as far as the page goes.
+static void add_places(const char *own_sp) {
     for (uint32_t i = 0; i < ew_thread_count(); i++) {
-        const struct ew_thread *thread = ew_thread_at(i);
-        const char *sp = thread == ew_self ? own_sp : thread->sp;
-        add_thread(thread, thread->life.sleep.program_sp ? thread->life.sleep.program_sp : sp);
+        uintptr_t sp = (uintptr_t)sp_of(ew_thread_at(i), own_sp);
+        if (sp)
+            add_range(sp, (sp | (PAGE - 1)) + 1);
     }
 }
 
@@ -164,24 +186,44 @@ static void skip_what_the_kernel_writes(void) {
     skip(area, area + (__rseq_size > RSEQ_LEAST ? __rseq_size : RSEQ_LEAST));
 }
 
-__attribute__((used)) static void take(const char *sp) {
+static bool begin(void) {
     all.count = 0;
-    all.pages_before = all.pages;
-    all.hash = all.pages = all.changed = 0;
+    all.hash = 0;
     all.first_stack = NULL;
     all.unknown = ew_thread_count() > THREADS_MAX;
     if (all.unknown)
-        return;
+        return false;
     skip(ew_own_data, ew_own_data_end);
     skip(ew_own_bss, ew_own_bss_end);
     skip_what_the_kernel_writes();
+    return true;
+}
+
+__attribute__((used)) static void take(const char *sp) {
+    if (!begin())
+        return;
+    all.pages_before = all.pages;
+    all.pages = all.changed = 0;
     add_threads(sp);
     add_memory();
     all.unknown |= all.pages >= PAGES_MAX;
 }
 
+__attribute__((used)) static void take_places(const char *sp) {
+    if (!begin())
+        return;
+    add_threads(sp);
+    add_places(sp);
+}
+
 bool ew_fingerprint(struct ew_fingerprint *result) {
     ew_with_registers(take);
     *result = (struct ew_fingerprint){all.hash, all.pages, all.changed};
+    return !all.unknown;
+}
+
+bool ew_fingerprint_of_places(uint64_t *hash) {
+    ew_with_registers(take_places);
+    *hash = all.hash;
     return !all.unknown;
 }

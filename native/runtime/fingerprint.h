@@ -13,5 +13,7 @@ struct ew_fingerprint {
 
 // False when there is no telling: memory is shared with others, or there is too much to look at.
 bool ew_fingerprint(struct ew_fingerprint *result);
+// The same of where the threads stand alone: registers and innermost frames. Little to look at.
+bool ew_fingerprint_of_places(uint64_t *hash);
 
 #endif

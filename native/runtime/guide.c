@@ -66,7 +66,7 @@ void ew_guide_begin(const char *path, bool leads) {
         return;
     head->noted = head->end = 0;
     head->asked = head->uncovered = 0;
-    head->looks = head->tired = 0;
+    head->looks = head->tired = head->rests = 0;
     head->pair_end = EW_PAIR_NOT_REACHED;
     ew_guide_thread(ew_self, ew_self);
 }
@@ -108,6 +108,11 @@ void ew_guide_tired(void) {
 void ew_guide_looked(void) {
     if (ew_guide_leading)
         head->looks++;
+}
+
+void ew_guide_rested(void) {
+    if (ew_guide_leading)
+        head->rests++;
 }
 
 // --- pairs

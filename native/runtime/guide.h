@@ -20,6 +20,7 @@ void ew_guide_uncovered(void); // an access was no decision point, and perhaps s
 
 void ew_guide_tired(void);  // a place is no decision point any more
 void ew_guide_looked(void); // the program, at a clock
+void ew_guide_rested(void); // all threads, until something was due
 
 // Two sites of different threads, hashed together, came in this order: 1 or 2.
 bool ew_guide_wants_pairs(void);

@@ -41,6 +41,7 @@ static const struct {
     FIELD("branch-address", tuning.branch.address),
     FIELD("branch-cut", tuning.branch.cut),
     FIELD("branch-patience", tuning.branch.patience),
+    FIELD("branch-rests", tuning.branch.rests),
     FIELD("branch-turned", tuning.branch.turned),
     FIELD("branch-stores", tuning.branch.stores),
     FIELD("branch-longest", tuning.branch.longest),

@@ -168,7 +168,7 @@ void ew_begin(void) {
     ew_pairs_begin();
     if (options.trace.directory >= 0)
         ew_trace_start(&options.trace);
-    ew_circles_begin(options.detect && !ew_schedule_following());
+    ew_circles_begin(options.detect && !ew_schedule_following(), NULL);
     ew_scheduler_begin(options.scheduler, options.seed, &options.tuning);
 }
 

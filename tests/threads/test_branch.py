@@ -127,6 +127,28 @@ def test_an_order_that_cannot_be_had(program: Program, mode: str, why: Forced) -
         assert {one.ending for one in told.values()} == {Ending.EXIT}
 
 
+@pytest.mark.parametrize("second", ["waits", "looks at clocks"])
+def test_who_looks_in_vain_is_not_waited_for_as_long_as_the_run_took(
+    program: Program, second: str
+) -> None:
+    """It goes round in circles; or time passes again and again and nothing comes of it."""
+    with exploring(program("branched"), f"works, {second}") as explorer:
+        ran = explorer.run(seed=0, scheduler="round-robin", detect=True)
+        branches, pairs = Branches(explorer, ran), pairs_of(explorer, ran)
+        told = [branches.branch(Spec(pair, Arm.FLIP, 0)) for pair in pairs]
+    assert [one.forced for one in told].count(Forced.WAITS) == 1
+    assert {one.ending for one in told} == {Ending.EXIT}
+    assert all(one.steps < 2 * ran.schedule.reached for one in told)
+
+
+def test_who_sleeps_as_often_as_in_the_run_is_waited_for(program: Program) -> None:
+    with exploring(program("branched"), "sleeps often") as explorer:
+        ran = explorer.run(seed=0, scheduler="round-robin", detect=True)
+        (pair,) = pairs_of(explorer, ran)
+        outcome = Branches(explorer, ran).branch(Spec(pair, Arm.FLIP, 0))
+    assert (outcome.forced, outcome.ending) == (Forced.AS_ASKED, Ending.EXIT)
+
+
 def test_an_access_that_is_not_there(program: Program) -> None:
     with exploring(program("branched"), "add") as explorer:
         ran = explorer.run(seed=0, detect=True)

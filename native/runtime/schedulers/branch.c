@@ -18,6 +18,7 @@
 static enum { FOLLOW, GO_FIRST, DRIVE, OUTLAST, RELEASE, CATCH_UP, GO_ON } phase;
 static struct ew_branch wish;
 static uint64_t seed, driven_from, slow_from, released_at, turns, lowest;
+static uint64_t rests; // times that time had to pass on the way to the second access
 static uint32_t met;
 static bool second_was_there; // it may be created only later
 static bool owes;             // the first thread its access, while the second goes on
@@ -172,7 +173,9 @@ static uint32_t go_on(const struct ew_decision *decision) {
 // decided who goes on; of others so seldom that the way there is no longer than in other runs.
 static void go_to_second(void) {
     phase = DRIVE;
+    rests = 0;
     ew_accesses_ask_at(wish.address, wish.address + wish.size);
+    ew_circles_begin(ew_detecting, ew_thread_with(wish.first));
 }
 
 static void listen_no_more(void) {
@@ -189,7 +192,7 @@ static void release(void) {
     for (uint32_t i = 0; i < ew_thread_count(); i++)
         ew_thread_at(i)->priority = 0;
     ew_patience_begin(EW_STUBBORN);
-    ew_circles_begin(ew_detecting);
+    ew_circles_begin(ew_detecting, NULL);
 }
 
 // --- to the second access
@@ -197,6 +200,7 @@ static void release(void) {
 // With what the thread does that is going on now; right behind it, it is decided who goes on.
 static void is_ordered(void) {
     listen_no_more();
+    ew_circles_begin(false, NULL);
     ew_accesses_cut();
     ew_registers_await(wish.second);
     ew_guide_pair_is(EW_PAIR_ORDERED);
@@ -253,7 +257,9 @@ static enum ew_pair_end obstacle(const struct ew_thread *next) {
     if (second ? second->state == EW_ENDED : second_was_there)
         return EW_PAIR_ENDED;
     bool stalled = ew_script_is_stalled();
-    if (ew_steps - driven_from > wish.patience)
+    if (ew_circles_closed_without_held())
+        return EW_PAIR_WAITS;
+    if (ew_steps - driven_from > wish.patience || rests > wish.rests)
         return stalled ? EW_PAIR_UNKNOWN : EW_PAIR_WAITS;
     if (next || ew_due_while_idle() != EW_NEVER)
         return EW_PAIR_HELD;
@@ -276,8 +282,10 @@ static uint32_t drive(const struct ew_decision *decision) {
         release();
         return go_on(decision);
     }
-    if (!next)
+    if (!next) {
+        rests++;
         return EW_TIME_PASSES;
+    }
     next->priority = ++turns;
     return next->ready_at;
 }

@@ -18,6 +18,7 @@ struct ew_branch {
     uint64_t address;
     uint64_t cut;      // the step of the first access; of EW_ARM_PREFIX, of the second
     uint64_t patience; // steps that the second thread has to come to its access
+    uint64_t rests;    // and times that time has to pass until then as nobody can go on
     uint64_t turned;   // bits of these bytes that are turned round: who loads sees it, and it stays
     uint32_t stores;   // 1: the first does, 2: the second does
     uint64_t longest;  // steps behind the two, until the run is ended; 0: as many as it takes

@@ -95,7 +95,7 @@ static uint32_t next(const struct ew_decision *decision) {
     if (ew_schedule_following()) {
         ew_schedule_leave();
         ew_input_leave();
-        ew_circles_begin(ew_detecting);
+        ew_circles_begin(ew_detecting, NULL);
     }
     count_own_steps();
     uint32_t index = chosen(decision);

@@ -2,6 +2,7 @@
 // Races to make branches of; the first argument says which.
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -51,6 +52,30 @@ static void *naps(void *unused) {
     return unused;
 }
 
+static void *works_and_tells(void *unused) {
+    static volatile unsigned long own[16];
+    for (int i = 0; i < 2000000; i++)
+        own[i % 16] += 1;
+    return tells(unused);
+}
+
+static void *looks_at_clocks(void *unused) {
+    struct timespec now;
+    while (!flag) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        usleep(10);
+    }
+    shared = 4;
+    return unused;
+}
+
+static void *sleeps_often(void *unused) {
+    for (int i = 0; i < 30000; i++)
+        usleep(1);
+    shared = 4;
+    return unused;
+}
+
 static void *ends(void *unused) {
     if (flag)
         shared = 5;
@@ -95,6 +120,12 @@ int main(int count, char **arguments) {
         run(tells, waits, NULL);
     else if (strcmp(which, "naps") == 0)
         run(tells, naps, NULL);
+    else if (strcmp(which, "works, waits") == 0)
+        run(works_and_tells, waits, NULL);
+    else if (strcmp(which, "works, looks at clocks") == 0)
+        run(works_and_tells, looks_at_clocks, NULL);
+    else if (strcmp(which, "sleeps often") == 0)
+        run(tells, sleeps_often, NULL);
     else if (strcmp(which, "ends") == 0)
         run(tells, ends, NULL);
     else if (strcmp(which, "blocks") == 0)

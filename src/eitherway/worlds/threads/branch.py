@@ -8,6 +8,7 @@ what it got in the recording, as long as it asks for the same.
 import hashlib
 from collections.abc import Container
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,7 @@ from eitherway.worlds.threads.trace_request import TraceRequest
 _ARMS = {Arm.FLIP: 1, Arm.CONTROL: 2, Arm.PREFIX: 3}
 _SECOND_STORES = 2
 _PATIENCE = 5  # times as many steps as the run had, until the second access must have come
-_AT_LEAST = 20_000  # steps
+_AT_LEAST = 20_000  # steps, and times that nobody could go on until something was due
 _LONG_WAIT = 50_000_000  # steps, a second or two: of a longer run, as many as it had
 _LONGEST = 5  # times as many steps as the run had, that a branch may have behind the two
 _SLOWER = 32  # such a part of its steps, one that does the same may have more
@@ -73,7 +74,7 @@ class Pair:
         """Steps between the two."""
         return self.second.step - self.first.step
 
-    def options(self, arm: Arm, patience: int) -> dict[str, int]:
+    def options(self, arm: Arm) -> dict[str, int]:
         """As native/runtime/options.c reads them."""
         low = max(self.first.low, self.second.low)
         told = {
@@ -86,7 +87,6 @@ class Pair:
             "size": min(self.first.high, self.second.high) - low,
             "cut": (self.second if arm is Arm.PREFIX else self.first).step,
             "pause": self.first.step,
-            "patience": patience,
             "stores": (self.first.op in STORES) + _SECOND_STORES * (self.second.op in STORES),
         }
         return {f"branch-{name}": value for name, value in told.items()}
@@ -145,6 +145,7 @@ class Branches:
         self._explorer = explorer
         self.ran = ran
         self._places = places
+        self._rests = _AT_LEAST  # until the second access must have come
         if reason := why_not(ran):
             raise Unavailable(f"the run cannot be left half-way: {reason}")
 
@@ -152,6 +153,10 @@ class Branches:
     def steps(self) -> int:
         """Of the run."""
         return self.ran.schedule.reached
+
+    @cached_property
+    def _recorded_rests(self) -> int:
+        return self._explorer.run(replay=self.ran).shown.rests
 
     def branch(self, spec: Spec, explorer: Explorer | None = None) -> Outcome:
         """What it does, whoever runs it: any explorer of the same program can."""
@@ -164,7 +169,17 @@ class Branches:
 
         `kept_from`: where a part of its outputs begins that is kept beside their beginnings.
         """
-        return (explorer or self._explorer).branch(
+        explorer = explorer or self._explorer
+        ran = self._left(spec, explorer, kept_from)
+        told = ran.shown
+        if told.pair_end is PairEnd.WAITS and told.rests > self._rests:
+            had, self._rests = self._rests, max(_AT_LEAST, _PATIENCE * self._recorded_rests)
+            if self._rests > had:
+                return self._left(spec, explorer, kept_from)
+        return ran
+
+    def _left(self, spec: Spec, explorer: Explorer, kept_from: tuple[int, int]) -> Ran:
+        return explorer.branch(
             self.ran,
             cut=spec.pair.first.step,
             seed=spec.seed,
@@ -185,13 +200,14 @@ class Branches:
         )
 
     def _guidance(self, spec: Spec) -> Guidance:
-        patience = _patience(self.steps)
         longest = max(_LONG, _LONGEST * self.steps)
         if spec.turned and spec.turned.usual is not None:
             usual = max(spec.turned.usual - spec.pair.first.step, 0)
             longest = usual + usual // _SLOWER + _AT_LEAST
         options = {
-            **spec.pair.options(spec.arm, patience),
+            **spec.pair.options(spec.arm),
+            "branch-patience": _patience(self.steps),
+            "branch-rests": self._rests,
             "branch-turned": spec.turned.bits if spec.turned else 0,
             "branch-longest": longest,
             "branch-slow": SLOW_STEPS if spec.continuation == SLOW else 0,

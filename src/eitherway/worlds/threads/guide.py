@@ -114,6 +114,7 @@ class Shown:
     # none when this one showed no new.
     pairs: Table = field(default_factory=lambda: NO_PAIRS)
     pair_end: PairEnd = PairEnd.NOT_REACHED  # of a branch
+    rests: int = 0  # times that nobody could go on until something was due
 
 
 SHOWN_NOTHING = Shown()
@@ -149,7 +150,7 @@ def put_back(descriptor: int, was: tuple[bytes, bytes]) -> None:
 def shown(descriptor: int) -> Shown:
     """What the last run showed; of a survey, the places are those of all its runs."""
     head = GUIDE_HEAD.unpack(content(descriptor, 0, GUIDE_HEAD.size))
-    noted, found, seen, end, asked, uncovered, looks, _, pairs, tired, pair, _ = head[8:]
+    noted, found, seen, end, asked, uncovered, looks, _, pairs, tired, pair, rests = head[8:]
     places = np.frombuffer(
         content(descriptor, _FOUND, min(found, PLACES_ROOM) * 8), dtype="<u8"
     ).tolist()
@@ -165,6 +166,7 @@ def shown(descriptor: int) -> Shown:
         int(tired),
         _pairs(descriptor) if pairs else NO_PAIRS,
         _known(PairEnd, pair, PairEnd.NOT_REACHED),
+        int(rests),
     )
 
 
