@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What judging one race costs: branches, and time against what these have to run.
 
-Each race is judged alone, from a recording, by one worker: its time holds everything from the trace
-of the recorded run to the reason that is told, and that of the tools that name what lies where.
+The races of a recorded run are judged one after the other, by one worker, as `eitherway judge` does
+it: the time of a race holds everything from the trace of that run, which the first one pays for, to
+the reason that is told, and that of the tools that name what lies where.
 `over` is its time of the processor divided by what its branches have to run: for each, what an
 instrumented run of the same server takes behind the first access of the pair. That is measured: the
 run as a whole, less the same run up to there. `native` is its time of the wall in runs of the
@@ -174,8 +175,8 @@ def costs(command: Sequence[str], bare: Bare, folder: Path) -> Iterator[Cost]:
         ran, findings = racing(explorer)
         with ExitStack() as stack:  # whoever closes a judge closes its explorers
             run = stack.enter_context(Behind(launch, folder, ran))
+            judge = stack.enter_context(Judge([explorer], fixed=True, isolation=""))
             for finding in findings:
-                judge = stack.enter_context(Judge([explorer], fixed=True, isolation=""))
                 yield _cost(explorer, judge, ran, finding, run, native)
 
 
