@@ -8,8 +8,9 @@
 // Never touched: their addresses stand for channels, and their names are for people to read. Of
 // those with a number, even ones are known by their descriptor, odd ones were made.
 #define CHANNELS (1u << 20)
-EW_LARGE static char channels[CHANNELS], signals[SIGNALS + 1], message_queues, semaphore_sets,
-    file_locks, cancellations, sockets;
+#define FIFOS (1u << 10)
+EW_LARGE static char channels[CHANNELS], fifos[FIFOS], signals[SIGNALS + 1], message_queues,
+    semaphore_sets, file_locks, cancellations, sockets;
 
 static const void *channel_at(int descriptor, const struct stat *known) {
     struct stat status;
@@ -22,6 +23,8 @@ static const void *channel_at(int descriptor, const struct stat *known) {
     number = ew_channel_made(known);
     if (number)
         return &channels[(2 * number + 1) % CHANNELS];
+    if (S_ISFIFO(known->st_mode))
+        return &fifos[(known->st_dev ^ known->st_ino) % FIFOS];
     return ew_calls_itself && S_ISSOCK(known->st_mode) ? &sockets : NULL;
 }
 

@@ -2,11 +2,12 @@
 // What is put somewhere by one thread and taken by another without a lock between them: whoever
 // takes it knows all that was done before it was put there.
 //
-// A pipe, a socket pair, an eventfd and an epoll instance are each a channel of its own; all
-// message queues are one, and so are all semaphores of System V, all locks of files and all
-// cancellations. Signals have one for each number, and who sets a timer sends its signal. Other
-// sockets lead outside, and what goes through them orders nothing, unless the program has called
-// itself: then all of them are one. Nor does what goes through files.
+// A pipe, a socket pair, an eventfd and an epoll instance are each a channel of its own, and so is
+// a FIFO, whoever else has opened it; all message queues are one, and so are all semaphores of
+// System V, all locks of files and all cancellations. Signals have one for each number, and who
+// sets a timer sends its signal. Other sockets lead outside, and what goes through them orders
+// nothing, unless the program has called itself: then all of them are one. Nor does what goes
+// through files.
 #ifndef EITHERWAY_CHANNELS_H
 #define EITHERWAY_CHANNELS_H
 

@@ -22,6 +22,7 @@
 #include <sys/sem.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -73,6 +74,20 @@ static void put_line(void) {
     FILE *stream = fdopen(ends[1], "w");
     check(fputs("line\n", stream) >= 0);
     fflush(stream);
+}
+
+// --- a FIFO, each end opened by its name
+
+static void make_fifo(void) {
+    char folder[] = "/tmp/eitherway-fifo-XXXXXX", name[64];
+    check(mkdtemp(folder) != NULL);
+    snprintf(name, sizeof name, "%s/fifo", folder);
+    check(mkfifo(name, 0600) == 0);
+    ends[0] = open(name, O_RDONLY | O_NONBLOCK);
+    ends[1] = open(name, O_WRONLY);
+    check(ends[0] >= 0 && ends[1] >= 0 && fcntl(ends[0], F_SETFL, 0) == 0);
+    unlink(name);
+    rmdir(folder);
 }
 
 // --- socket pairs, eventfds, epoll
@@ -455,6 +470,9 @@ static const struct {
     CASE(pipe_select, make_pipe, put_byte, select_it),
     CASE(pipe_closed, make_pipe, close_it, take_byte),
     CASE(stream, make_pipe, put_line, take_byte),
+    CASE(fifo_read, make_fifo, put_byte, take_byte),
+    CASE(fifo_poll, make_fifo, put_byte, poll_it),
+    CASE(fifo_closed, make_fifo, close_it, take_byte),
     CASE(socket_pair, make_pair, send_byte, receive_byte),
     CASE(socket_shut, make_pair, shut, take_byte),
     CASE(tcp_call, listen_tcp, call, answer),
