@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The store: names, `latest`, retention; one process and many."""
 
+import errno
 import os
 import re
 import stat
@@ -285,6 +286,20 @@ def test_a_place_below_a_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(Unavailable, match="cannot write"):
         Store(tmp_path / "file" / "below").new()
+
+
+def test_a_disk_that_is_full_is_told_with_the_file(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.write_checked("a.json", b"{}")
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    draft = re.escape(str(store.root / "checked" / "a.json.new"))
+    with pytest.raises(Unavailable, match=f"cannot write {draft}: No space left"):
+        store.write_checked("a.json", b"{}")
 
 
 MANY = """

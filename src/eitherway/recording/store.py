@@ -185,7 +185,7 @@ class Store:
             try:
                 with suppress(FileNotFoundError):  # of a process that was killed at this point
                     os.unlink(name + files.DRAFT, dir_fd=descriptor)
-                files.put(descriptor, name, data, folder / name)
+                files.put(descriptor, name, data, folder)
             finally:
                 os.close(descriptor)
 
