@@ -221,6 +221,7 @@ def test_a_kept_finding_is_judged_and_explained_again(work: Path) -> None:
         ["check", "--scheduler", "pct"],
         ["check", "--schedules", "3"],
         ["check", "--stop-at-first"],
+        ["check", "--judge"],
         ["check", "--no-judge"],
         ["check", "--seed", "1"],
         ["record", "--verify"],
@@ -231,7 +232,9 @@ def test_a_kept_finding_is_judged_and_explained_again(work: Path) -> None:
 )
 def test_no_option_is_passed_over(work: Path, words: list[str]) -> None:
     done = eitherway(work, *words, "--", "touch", "made")
-    assert (done.returncode, "is not there yet for processes" in done.stderr) == (69, True)
+    option = [word for word in words if word.startswith("--")][-1]
+    assert done.returncode == 69
+    assert f"eitherway: {option} is not there yet for processes" in done.stderr
     assert "the run" not in done.stderr
 
 

@@ -120,7 +120,8 @@ def check(
         schedules=args.schedules,
         seed=args.seed,
         stop_at_first=args.stop_at_first,
-        judge=args.judge is not None,
+        judge=args.judge is True,
+        no_judge=args.judge is False,
     )
     _say_world(launch)
     show = None if plan.takes_stdout else running.shown()
