@@ -158,6 +158,7 @@ EW_EXPORT int __printf_chk(int flag, const char *format, ...) {
 
 extern int __vsnprintf_chk(char *, size_t, int, size_t, const char *, va_list);
 extern int __vsprintf_chk(char *, int, size_t, const char *, va_list);
+extern int __vasprintf_chk(char **, int, const char *, va_list);
 EW_REAL(vsnprintf);
 EW_REAL(vsprintf);
 EW_REAL(__vsnprintf_chk);
@@ -197,3 +198,45 @@ INTO_MEMORY(__snprintf_chk, __vsnprintf_chk, (char *to, size_t size, int flag, s
             (to, size, flag, room), size)
 INTO_MEMORY(__sprintf_chk, __vsprintf_chk, (char *to, int flag, size_t room), (to, flag, room),
             SIZE_MAX)
+
+// --- into a new block
+
+EW_REAL(vasprintf);
+EW_REAL(__vasprintf_chk);
+
+static int made(char **to, int length, const void *pc) {
+    if (length >= 0 && UNLIKELY(ew_watched)) {
+        ew_touch(EW_OP_STORE, to, sizeof *to, pc);
+        ew_touch(EW_OP_STORE, *to, (size_t)length + 1, pc);
+    }
+    return length;
+}
+
+static int make(char **to, const char *format, va_list arguments, const void *pc) {
+    begin(format, arguments, pc);
+    return made(to, REAL(vasprintf)(to, format, arguments), pc);
+}
+
+static int make_checked(char **to, int flag, const char *format, va_list arguments,
+                        const void *pc) {
+    begin(format, arguments, pc);
+    return made(to, REAL(__vasprintf_chk)(to, flag, format, arguments), pc);
+}
+
+EW_EXPORT int vasprintf(char **to, const char *format, va_list arguments) {
+    return make(to, format, arguments, PC);
+}
+
+EW_EXPORT int asprintf(char **to, const char *format, ...) {
+    VARIABLE(make(to, format, arguments, PC));
+}
+
+EW_EXPORT int __vasprintf_chk(char **to, int flag, const char *format, va_list arguments) {
+    return make_checked(to, flag, format, arguments, PC);
+}
+
+EW_EXPORT int __asprintf_chk(char **to, int flag, const char *format, ...) {
+    VARIABLE(make_checked(to, flag, format, arguments, PC));
+}
+
+EW_ALIAS(__asprintf, asprintf);

@@ -109,7 +109,7 @@ HARMLESS("abs labs llabs imaxabs div ldiv lldiv imaxdiv ato* ecvt* fcvt* gcvt", 
 HARMLESS("qecvt* qfcvt* qgcvt __finite* __signbit* finite* copysign* scalbn*", "numbers only")
 HARMLESS("frexp* ldexp* modf* __printf_fp printf_size* parse_printf_format", "numbers only")
 HARMLESS("register_printf_* rpmatch", "numbers only")
-HARMLESS("asprintf vasprintf swprintf vswprintf __asprintf* __vasprintf_chk", "text only")
+HARMLESS("swprintf vswprintf", "text only")
 HARMLESS("__swprintf_chk __vswprintf_chk __vsnprintf", "text only")
 HARMLESS("sscanf vsscanf swscanf vswscanf __vsscanf __isoc*_*s*scanf", "text only")
 HARMLESS("getsubopt getopt* __posix_getopt arg[pz]* __argz_* envz_*", "arguments only")

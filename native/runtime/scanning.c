@@ -88,6 +88,12 @@ static EW_COLD void touch_found(const char *format, va_list arguments, int found
     }
 }
 
+// libc looks for its end first, however little is found in it.
+static void touch_text(const char *text, const void *pc) {
+    if (UNLIKELY(ew_watched))
+        ew_touch(EW_OP_LOAD, text, strlen(text) + 1, pc);
+}
+
 // Told when it is done: it says how much was found, and others may run while it waits.
 #define SCAN(call)                                                                                 \
     va_list copy;                                                                                  \
@@ -117,6 +123,7 @@ static EW_COLD void touch_found(const char *format, va_list arguments, int found
     static int prefix##from_text(const char *text, const char *format, va_list arguments,          \
                                  const void *pc) {                                                 \
         ew_touches();                                                                              \
+        touch_text(text, pc);                                                                      \
         SCAN(REAL(prefix##vsscanf)(text, format, arguments));                                      \
     }                                                                                              \
     static int prefix##from_stream(FILE *stream, const char *format, va_list arguments,            \

@@ -73,3 +73,48 @@ EW_EXPORT int fputs(const char *text, FILE *stream) {
 EW_EXPORT int puts(const char *text) {
     return put_text(text, ew_enter_puts(text), PC);
 }
+
+// --- for who says that nobody else uses the stream: of the memory that says nothing
+
+#undef fread_unlocked // glibc has macros too, which do a few characters one by one
+#undef fwrite_unlocked
+
+extern char *__fgets_unlocked_chk(char *, size_t, int, FILE *);
+extern size_t __fread_unlocked_chk(void *, size_t, size_t, size_t, FILE *);
+EW_REAL(fread_unlocked);
+EW_REAL(__fread_unlocked_chk);
+EW_REAL(fwrite_unlocked);
+EW_REAL(fgets_unlocked);
+EW_REAL(__fgets_unlocked_chk);
+EW_REAL(fputs_unlocked);
+
+EW_EXPORT size_t fread_unlocked(void *to, size_t size, size_t count, FILE *stream) {
+    size_t got = REAL(fread_unlocked)(to, size, count, stream);
+    ew_touch(EW_OP_STORE, to, got * size, PC);
+    return got;
+}
+
+EW_EXPORT size_t __fread_unlocked_chk(void *to, size_t room, size_t size, size_t count,
+                                      FILE *stream) {
+    size_t got = REAL(__fread_unlocked_chk)(to, room, size, count, stream);
+    ew_touch(EW_OP_STORE, to, got * size, PC);
+    return got;
+}
+
+EW_EXPORT size_t fwrite_unlocked(const void *data, size_t size, size_t count, FILE *stream) {
+    size_t put = REAL(fwrite_unlocked)(data, size, count, stream);
+    ew_touch(EW_OP_LOAD, data, put * size, PC);
+    return put;
+}
+
+EW_EXPORT char *fgets_unlocked(char *to, int size, FILE *stream) {
+    return got_line(REAL(fgets_unlocked)(to, size, stream), PC);
+}
+
+EW_EXPORT char *__fgets_unlocked_chk(char *to, size_t room, int size, FILE *stream) {
+    return got_line(REAL(__fgets_unlocked_chk)(to, room, size, stream), PC);
+}
+
+EW_EXPORT int fputs_unlocked(const char *text, FILE *stream) {
+    return put_text(text, REAL(fputs_unlocked)(text, stream), PC);
+}

@@ -73,6 +73,30 @@ static size_t number(const char *text, long base) {
     return i + 1;
 }
 
+// Of any form: with a fraction, an exponent, a prefix, or as a word ("inf").
+static size_t floating(const char *text) {
+    size_t i = 0;
+    while (isspace((unsigned char)text[i]))
+        i++;
+    i += text[i] == '-' || text[i] == '+';
+    bool is_hexadecimal = text[i] == '0' && (text[i + 1] == 'x' || text[i + 1] == 'X');
+    const char *exponent = is_hexadecimal ? "pP" : "eE";
+    for (; isalnum((unsigned char)text[i]) || text[i] == '.'; i++)
+        if (strchr(exponent, text[i]) && (text[i + 1] == '-' || text[i + 1] == '+'))
+            i++;
+    return i + 1;
+}
+
+static size_t wide_number(const wchar_t *text) {
+    size_t i = 0;
+    while (text[i] < 128 && isspace((int)text[i]))
+        i++;
+    i += text[i] == '-' || text[i] == '+';
+    while (text[i] < 128 && isalnum((int)text[i]))
+        i++;
+    return (i + 1) * sizeof *text;
+}
+
 static void add(struct ew_touched **list, unsigned op, const void *address, size_t size) {
     if (address)
         *(*list)++ = (struct ew_touched){op, address, size};
@@ -106,6 +130,8 @@ static void add_token(struct ew_touched **list, const char *text, const char *en
 #define WIDE_UNTIL(n, wanted, limit) until_wide((const wchar_t *)a[n], (wchar_t)(wanted), limit)
 #define SPAN(n, set, of_set) span(POINTS(n), POINTS(set), of_set)
 #define NUMBER(base) number(POINTS(0), (long)(base))
+#define FLOATING floating(POINTS(0))
+#define WIDE_NUMBER wide_number((const wchar_t *)a[0])
 #define R(n, size) a[n] ? add(&next, EW_OP_LOAD, POINTS(n), size) : (void)0;
 #define W(n, size) a[n] ? add(&next, EW_OP_STORE, POINTS(n), size) : (void)0;
 #define W_BEHIND(n, size) add(&next, EW_OP_STORE, POINTS(n) + strlen(POINTS(n)), size);

@@ -6,6 +6,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +76,16 @@ static int compare(const void *one, const void *other) {
     F(strsep, KEEP(strsep(&rest_of, "X")))                                                         \
     F(atoi, KEEP(atoi(b + 40)))                                                                    \
     F(strtol, KEEP(strtol(b + 40, &rest, 10)))                                                     \
+    F(rawmemchr, KEEP(rawmemchr(b, 'y')))                                                          \
+    F(memfrob, memfrob(b, 64))                                                                     \
+    F(strverscmp, KEEP(strverscmp(b, m)))                                                          \
+    F(strtoimax, KEEP(strtoimax(b + 40, &rest, 10)))                                               \
+    F(strtod, KEEP(strtod(b + 40, &rest)))                                                         \
+    F(atof, KEEP(atof(b + 40)))                                                                    \
+    F(frexp, KEEP(frexp((double)moment, (int *)b)))                                                \
+    F(modf, KEEP(modf((double)moment, (double *)b)))                                               \
+    F(rand_r, KEEP(rand_r((unsigned *)b)))                                                         \
+    F(erand48, KEEP(erand48((unsigned short *)b)))                                                 \
     F(qsort, qsort(b, 64, 1, compare))                                                             \
     F(gmtime_r, gmtime_r(&moment, (struct tm *)b))                                                 \
     F(localtime_r, localtime_r(&moment, (struct tm *)b))                                           \
@@ -93,6 +105,8 @@ static int compare(const void *one, const void *other) {
     F(wcslen, KEEP(wcslen((wchar_t *)b)))                                                          \
     F(wcscpy, KEEP(wcscpy((wchar_t *)b, L"abcdefgh")))                                             \
     F(wcsncpy, KEEP(wcsncpy((wchar_t *)b, L"a", 8)))                                               \
+    F(wcstol, KEEP(wcstol((wchar_t *)b, NULL, 10)))                                                \
+    F(sscanf_from, KEEP(sscanf(b, "%63s", m)))                                                     \
     F(sscanf, KEEP(sscanf("text 7", "%63s %d", b, (int *)m)))                                      \
     F(sscanf_number, KEEP(sscanf("4.5", "%lf", (double *)b)))                                      \
     F(fscanf, KEEP(fscanf(text, "%63s", b)))                                                       \
@@ -110,7 +124,13 @@ static int compare(const void *one, const void *other) {
     F(fputs, fputs(b, text))                                                                       \
     F(snprintf, snprintf(b, 64, "a longer text: %d", 5))                                           \
     F(snprintf_from, snprintf(m, 64, "%d %s", 5, b))                                               \
-    F(fprintf_from, fprintf(text, "%d %s", 5, b))
+    F(fprintf_from, fprintf(text, "%d %s", 5, b))                                                  \
+    F(asprintf, KEEP(asprintf((char **)b, "%d", 5)))                                               \
+    F(asprintf_from, KEEP(asprintf(&rest, "%d %s", 5, b)))                                         \
+    F(fread_unlocked, KEEP(fread_unlocked(b, 1, 64, text)))                                        \
+    F(fwrite_unlocked, KEEP(fwrite_unlocked(b, 1, 64, text)))                                      \
+    F(fgets_unlocked, KEEP(fgets_unlocked(b, 64, text)))                                           \
+    F(fputs_unlocked, fputs_unlocked(b, text))
 
 #define F(name, call) AT_##name,
 enum { FUNCTIONS COUNT };
@@ -151,8 +171,13 @@ static void *call_all(void *unused) {
     return unused;
 }
 
+static int with_numbers[] = {AT_atoi, AT_strtol, AT_strtoimax, AT_strtod, AT_atof};
+
 static int place_in(int buffer) {
-    return buffer == AT_atoi || buffer == AT_strtol ? at + 38 : at;
+    for (size_t i = 0; i < sizeof with_numbers / sizeof *with_numbers; i++)
+        if (with_numbers[i] == buffer)
+            return at + 38;
+    return at;
 }
 
 // Each at a place of its own in the code: a race is told once for two places.
@@ -182,8 +207,8 @@ int main(int count, char **arguments) {
     for (int i = 0; i < 4; i++)
         if (write(ends[1], buffers[0], 64) != 64)
             return 1;
-    strcpy(buffers[AT_atoi] + 40, "12345 ");
-    strcpy(buffers[AT_strtol] + 40, "12345 ");
+    for (size_t i = 0; i < sizeof with_numbers / sizeof *with_numbers; i++)
+        strcpy(buffers[with_numbers[i]] + 40, "12345 ");
 #define F(name, call) printf("%s %p\n", #name, (void *)buffers[AT_##name]);
     FUNCTIONS
 #undef F
