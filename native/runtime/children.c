@@ -5,6 +5,7 @@
 #include "descriptors.h"
 #include "family.h"
 #include "input.h"
+#include "libc.h"
 #include "pids.h"
 #include "placeholder.h"
 #include "sync.h"
@@ -148,7 +149,14 @@ static int status_of(const siginfo_t *info) {
     return killed ? info->si_status : 0x7F; // as if stopped
 }
 
-EW_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage) {
+static void touch_told(const int *status, const struct rusage *usage, const void *pc) {
+    if (status)
+        ew_touch(EW_OP_STORE, status, sizeof *status, pc);
+    if (usage)
+        ew_touch(EW_OP_STORE, usage, sizeof *usage, pc);
+}
+
+static pid_t await(pid_t pid, int *status, int options, struct rusage *usage, const void *pc) {
     ew_testcancel();
     ew_point(EW_WHY_SYNC);
     for (;;) {
@@ -163,6 +171,7 @@ EW_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
                 *status = how;
             if (usage)
                 *usage = used;
+            touch_told(status, usage, pc);
         }
         if (got || options & WNOHANG)
             return (int)ew_result(got);
@@ -173,16 +182,20 @@ EW_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
     }
 }
 
+EW_EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage) {
+    return await(pid, status, options, usage, PC);
+}
+
 EW_EXPORT pid_t wait3(int *status, int options, struct rusage *usage) {
-    return wait4(-1, status, options, usage);
+    return await(-1, status, options, usage, PC);
 }
 
 EW_EXPORT pid_t waitpid(pid_t pid, int *status, int options) {
-    return wait4(pid, status, options, NULL);
+    return await(pid, status, options, NULL, PC);
 }
 
 EW_EXPORT pid_t wait(int *status) {
-    return wait4(-1, status, 0, NULL);
+    return await(-1, status, 0, NULL, PC);
 }
 
 EW_EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options) {

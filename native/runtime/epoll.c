@@ -127,6 +127,8 @@ static long put_in(int instance, int op, int descriptor, const struct epoll_even
 
 EW_EXPORT int epoll_ctl(int instance, int op, int descriptor, struct epoll_event *event) {
     ew_point(EW_WHY_SYNC);
+    if (event && op != EPOLL_CTL_DEL)
+        ew_touch(EW_OP_LOAD, event, sizeof *event, PC);
     ew_channel_put(instance, PC); // the data is often a pointer
     long error = op == EPOLL_CTL_DEL ? take_out(instance, descriptor)
                  : event             ? put_in(instance, op, descriptor, event)
@@ -228,6 +230,8 @@ static int wait_for(int instance, struct epoll_event *events, int count, int64_t
     long ready = wait_until(&one, events, count, deadline, nanoseconds == 0);
     took(one.fd, events, ready, pc);
     put_data(events, ready);
+    if (ready > 0)
+        ew_touch(EW_OP_STORE, events, (size_t)ready * sizeof *events, pc);
     ew_release_held();
     ew_poll_end(before);
     return (int)ew_result(ready);

@@ -93,7 +93,7 @@ static long receive_all(struct ew_transfer *transfer, struct receiving *receivin
     }
 }
 
-static long run(int fd, struct msghdr *message, int flags, const void *pc) {
+static long run(int fd, struct msghdr *message, int flags, bool listed, const void *pc) {
     struct ew_transfer transfer;
     struct receiving receiving = {message, flags, 0, 0};
     for (size_t i = 0; i < message->msg_iovlen && message->msg_iovlen <= IOV_MAX; i++)
@@ -101,16 +101,22 @@ static long run(int fd, struct msghdr *message, int flags, const void *pc) {
     ew_transfer_begin(&transfer, fd, flags & MSG_OOB ? POLLPRI : POLLIN,
                       !(flags & (MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE)));
     transfer.pc = pc;
+    if (listed) {
+        ew_touch(EW_OP_LOAD, message, sizeof *message, pc);
+        ew_touch_parts(message->msg_iov, message->msg_iovlen, pc);
+    }
     long got = receive_all(&transfer, &receiving);
     if (got >= 0)
         ew_channel_took_on(transfer.fd, &transfer.status, pc);
     ew_transfer_end(&transfer);
     ew_transferred(EW_OP_STORE, message->msg_iov, message->msg_iovlen, got, pc);
+    if (listed && got >= 0)
+        ew_touch(EW_OP_STORE, &message->msg_flags, sizeof message->msg_flags, pc);
     return got;
 }
 
 EW_EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
-    return ew_result(run(fd, message, flags, PC));
+    return ew_result(run(fd, message, flags, true, PC));
 }
 
 EW_EXPORT ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *from,
@@ -120,9 +126,13 @@ EW_EXPORT ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct 
                              .msg_namelen = from && length ? *length : 0,
                              .msg_iov = &part,
                              .msg_iovlen = 1};
-    long got = run(fd, &message, flags, PC);
-    if (got >= 0 && from && length)
+    long got = run(fd, &message, flags, false, PC);
+    if (got >= 0 && from && length) {
+        socklen_t room = *length;
         *length = message.msg_namelen;
+        ew_touch(EW_OP_STORE, from, *length < room ? *length : room, PC);
+        ew_touch(EW_OP_STORE, length, sizeof *length, PC);
+    }
     return ew_result(got);
 }
 
@@ -147,18 +157,19 @@ static void give_descriptors(const struct msghdr *message, bool outside) {
     }
 }
 
-static ssize_t send_message(int fd, const struct msghdr *message, int flags, const void *pc) {
+static ssize_t send_message(int fd, const struct msghdr *message, int flags, bool listed,
+                            const void *pc) {
     if (message->msg_iovlen > IOV_MAX)
         return ew_result(-EMSGSIZE);
     ew_address_called(message->msg_name, message->msg_namelen);
     if (message->msg_control && ew_running)
         give_descriptors(message, ew_is_outside(fd));
-    return ew_result(ew_write(
-        fd, &(struct ew_writing){message->msg_iov, message->msg_iovlen, message, flags, pc}));
+    return ew_result(ew_write(fd, &(struct ew_writing){message->msg_iov, message->msg_iovlen,
+                                                       message, flags, pc, listed}));
 }
 
 EW_EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
-    return send_message(fd, message, flags, PC);
+    return send_message(fd, message, flags, true, PC);
 }
 
 EW_EXPORT ssize_t sendto(int fd, const void *buffer, size_t size, int flags,
@@ -169,7 +180,7 @@ EW_EXPORT ssize_t sendto(int fd, const void *buffer, size_t size, int flags,
                                          .msg_namelen = to ? length : 0,
                                          .msg_iov = &part,
                                          .msg_iovlen = 1},
-                        flags, PC);
+                        flags, false, PC);
 }
 
 EW_EXPORT ssize_t send(int fd, const void *buffer, size_t size, int flags) {
@@ -187,10 +198,11 @@ EW_EXPORT int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int fla
     for (unsigned done = 0; done < count; done++) {
         bool go_on = done == 0 || !(flags & MSG_WAITFORONE);
         int own = (flags & ~MSG_WAITFORONE) | (go_on ? 0 : MSG_DONTWAIT);
-        long got = run(fd, &messages[done].msg_hdr, own, PC);
+        long got = run(fd, &messages[done].msg_hdr, own, true, PC);
         if (got < 0)
             return done ? (int)done : (int)ew_result(got);
         messages[done].msg_len = (unsigned)got;
+        ew_touch(EW_OP_STORE, &messages[done].msg_len, sizeof(unsigned), PC);
         if (limit && ew_now() >= deadline)
             return (int)done + 1;
     }
@@ -199,10 +211,11 @@ EW_EXPORT int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int fla
 
 EW_EXPORT int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags) {
     for (unsigned done = 0; done < count; done++) {
-        ssize_t sent = send_message(fd, &messages[done].msg_hdr, flags, PC);
+        ssize_t sent = send_message(fd, &messages[done].msg_hdr, flags, true, PC);
         if (sent < 0)
             return done ? (int)done : -1;
         messages[done].msg_len = (unsigned)sent;
+        ew_touch(EW_OP_STORE, &messages[done].msg_len, sizeof(unsigned), PC);
     }
     return (int)count;
 }

@@ -3,6 +3,7 @@
 #include "polling.h"
 #include "channels.h"
 #include "input.h"
+#include "libc.h"
 #include "signals.h"
 
 #include <errno.h>
@@ -81,15 +82,26 @@ static long rest(int64_t deadline, bool now) {
 
 #define FEW 64
 
-// The program's array is not waited on: one that it closes meanwhile changes its number.
-static long wait_on_copy(struct pollfd *polled, nfds_t count, int64_t deadline, bool now) {
+static void touch_results(const struct pollfd *polled, nfds_t count, const void *pc) {
+    for (nfds_t i = 0; UNLIKELY(ew_watched) && i < count; i++)
+        ew_touch(EW_OP_STORE, &polled[i].revents, sizeof polled[i].revents, pc);
+}
+
+// The program's array is not waited on: one that it closes meanwhile changes its number. `pc` NULL:
+// the array is not the program's.
+static long wait_on_copy(struct pollfd *polled, nfds_t count, int64_t deadline, bool now,
+                         const void *pc) {
     struct pollfd few[FEW], *copy = few;
     if (count > FEW)
         copy = ew_pages(count * sizeof *copy);
+    if (pc)
+        ew_touch(EW_OP_LOAD, polled, count * sizeof *polled, pc);
     memcpy(copy, polled, count * sizeof *copy);
     long ready = wait_until(copy, count, deadline, now);
     for (nfds_t i = 0; i < count && ready >= 0; i++)
         polled[i].revents = ready ? copy[i].revents : 0;
+    if (pc && ready >= 0)
+        touch_results(polled, count, pc);
     if (count > FEW)
         raw3(SYS_munmap, (long)copy, (long)(count * sizeof *copy), 0);
     ew_release_held();
@@ -136,9 +148,10 @@ static void took(const struct pollfd *polled, nfds_t count, const void *pc) {
 // Returns how many are ready, or -errno. With another signal mask, if there is one, for as long as
 // it waits.
 static long wait_for(struct pollfd *polled, nfds_t count, int64_t deadline, bool now,
-                     const sigset_t *mask, const void *pc) {
+                     const sigset_t *mask, bool of_program, const void *pc) {
     uint64_t before = ew_poll_begin(mask);
-    long ready = count ? wait_on_copy(polled, count, deadline, now) : rest(deadline, now);
+    long ready = count ? wait_on_copy(polled, count, deadline, now, of_program ? pc : NULL)
+                       : rest(deadline, now);
     if (ready > 0)
         took(polled, count, pc);
     ew_poll_end(before);
@@ -152,7 +165,7 @@ static int poll_for(struct pollfd *polled, nfds_t count, int64_t nanoseconds, co
     if (!ew_is_readable(polled, count * sizeof *polled))
         return (int)ew_result(-EFAULT);
     int64_t deadline = ew_deadline_in(nanoseconds);
-    return (int)ew_result(wait_for(polled, count, deadline, nanoseconds == 0, mask, pc));
+    return (int)ew_result(wait_for(polled, count, deadline, nanoseconds == 0, mask, true, pc));
 }
 
 int64_t ew_poll_length(int milliseconds) {
@@ -255,7 +268,7 @@ static long select_among(struct pollfd *polled, nfds_t used, int64_t length, con
     int64_t deadline = ew_deadline_in(length);
     long ready;
     do
-        ready = wait_for(polled, used, deadline, length == 0, mask, pc);
+        ready = wait_for(polled, used, deadline, length == 0, mask, false, pc);
     while (ready > 0 && drop_unwanted(polled, used));
     return ready;
 }
@@ -267,6 +280,14 @@ static int highest(int count) {
     return count > FD_SETSIZE && (rlim_t)count > limit.rlim_cur ? (int)limit.rlim_cur : count;
 }
 
+// The kernel reads and writes whole words.
+static void touch_sets(unsigned op, fd_set *const sets[3], int count, const void *pc) {
+    size_t size = ((size_t)count + NFDBITS - 1) / NFDBITS * sizeof(fd_mask);
+    for (int i = 0; i < 3; i++)
+        if (sets[i])
+            ew_touch(op, sets[i], size, pc);
+}
+
 static int select_for(int count, fd_set *const sets[3], int64_t length, const sigset_t *mask,
                       const void *pc) {
     struct pollfd some[FD_SETSIZE], *polled = some;
@@ -274,9 +295,12 @@ static int select_for(int count, fd_set *const sets[3], int64_t length, const si
     size_t size = (size_t)count * sizeof *polled;
     if (count > FD_SETSIZE)
         polled = ew_pages(size);
+    touch_sets(EW_OP_LOAD, sets, count, pc);
     nfds_t used = gather(count, sets, polled);
     long ready = select_among(polled, used, length, mask, pc);
     int bits = ready < 0 ? (int)ready : scatter(sets, polled, used);
+    if (bits >= 0)
+        touch_sets(EW_OP_STORE, sets, count, pc);
     if (polled != some)
         raw3(SYS_munmap, (long)polled, (long)size, 0);
     return (int)ew_result(bits);

@@ -19,10 +19,14 @@ struct reading {
     const void *pc; // NULL: not the program's
 };
 
+static bool takes_one(const struct reading *reading) {
+    return reading->number == SYS_read || reading->number == SYS_pread64;
+}
+
 static long attempt(struct ew_transfer *transfer, void *argument) {
     const struct reading *reading = argument;
     const struct iovec *first = reading->parts;
-    bool one = reading->number == SYS_read || reading->number == SYS_pread64;
+    bool one = takes_one(reading);
     long got = ew_transfer_call(
         transfer, reading->number, one ? (long)first->iov_base : (long)first,
         one ? (long)first->iov_len : (long)reading->count, reading->offset, 0, reading->flags);
@@ -40,6 +44,8 @@ static ssize_t run(int fd, struct reading *reading) {
     struct ew_transfer transfer;
     ew_transfer_begin(&transfer, fd, POLLIN, may_wait(reading));
     transfer.pc = reading->pc;
+    if (!takes_one(reading))
+        ew_touch_parts(reading->parts, reading->count, reading->pc);
     long got = ew_transfer_attempt(&transfer, attempt, reading);
     if (got >= 0)
         ew_channel_took_on(transfer.fd, &transfer.status, reading->pc);

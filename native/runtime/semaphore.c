@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sem_*: a number that never falls below zero.
+#include "libc.h"
 #include "sync.h"
 
 #include <dlfcn.h>
@@ -139,6 +140,7 @@ EW_EXPORT int sem_post(sem_t *handle) {
 EW_EXPORT int sem_getvalue(sem_t *restrict handle, int *restrict value) {
     ew_point_at(EW_WHY_SYNC, EW_OP_UPDATE, handle, sizeof(sem_t));
     *value = (int)((struct semaphore *)handle)->value;
+    ew_touch(EW_OP_STORE, value, sizeof *value, PC);
     return 0;
 }
 

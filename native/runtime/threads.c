@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of green threads: created, joined, detached, over.
 #include "threads.h"
+#include "libc.h"
 #include "openmp.h"
 #include "stacks.h"
 
@@ -157,6 +158,7 @@ EW_EXPORT int pthread_create(pthread_t *handle, const pthread_attr_t *attributes
     thread->function = function;
     thread->argument = argument;
     *handle = (pthread_t)thread->fs;
+    ew_touch(EW_OP_STORE, handle, sizeof *handle, PC);
     handle_add(thread);
     ew_signals_begin(thread);
     running_threads++;
@@ -234,8 +236,10 @@ static int join(pthread_t handle, void **result, int64_t deadline, const void *p
     }
     if (UNLIKELY(ew_watched))
         ew_tell_life(EW_OP_JOIN, thread, pc);
-    if (result)
+    if (result) {
         *result = thread->result;
+        ew_touch(EW_OP_STORE, result, sizeof *result, pc);
+    }
     thread_destroy(thread);
     return 0;
 }

@@ -8,7 +8,9 @@
 #define EITHERWAY_TRANSFER_H
 
 #include "descriptors.h"
+#include "libc.h"
 
+#include <limits.h>
 #include <sys/uio.h>
 
 struct ew_transfer {
@@ -46,6 +48,11 @@ void ew_received(const struct ew_transfer *transfer, const struct iovec *parts, 
 // there; `pc` NULL: it was not the program's.
 void ew_transferred(unsigned op, const struct iovec *parts, size_t count, long length,
                     const void *pc);
+// Which parts: the program's own list of them is read when the call begins, before it waits.
+static inline void ew_touch_parts(const struct iovec *parts, size_t count, const void *pc) {
+    if (UNLIKELY(ew_watched) && count <= IOV_MAX && ew_is_readable(parts, count * sizeof *parts))
+        ew_touch(EW_OP_LOAD, parts, count * sizeof *parts, pc);
+}
 // read and write for libc's streams, which lock what they read into.
 ssize_t ew_read_for_stream(int fd, void *buffer, size_t size);
 ssize_t ew_write_for_stream(int fd, const void *data, size_t size);

@@ -152,12 +152,20 @@ static void tell_broken(int flags) {
     ew_signal_of_call(SIGPIPE);
 }
 
+static void touch_lists(const struct ew_writing *writing) {
+    if (writing->message)
+        ew_touch(EW_OP_LOAD, writing->message, sizeof *writing->message, writing->pc);
+    ew_touch_parts(writing->parts, writing->count, writing->pc);
+}
+
 long ew_write(int fd, const struct ew_writing *writing) {
     struct ew_transfer transfer;
     struct progress progress = {writing, total_of(writing->parts, writing->count), 0};
     bool may_wait = !(writing->flags & MSG_DONTWAIT) && (progress.total || writing->message);
     ew_transfer_begin(&transfer, fd, POLLOUT, may_wait);
     transfer.pc = writing->pc;
+    if (writing->listed)
+        touch_lists(writing);
     if (transfer.waits)
         ew_channel_put_on(fd, &transfer.status,
                           writing->pc); // others may take the first part meanwhile
@@ -187,7 +195,7 @@ ssize_t ew_write_for_stream(int fd, const void *data, size_t size) {
 EW_EXPORT ssize_t writev(int fd, const struct iovec *parts, int count) {
     if (count < 0 || count > IOV_MAX)
         return ew_result(-EINVAL);
-    return ew_result(ew_write(fd, &(struct ew_writing){parts, (size_t)count, NULL, 0, PC}));
+    return ew_result(ew_write(fd, &(struct ew_writing){parts, (size_t)count, NULL, 0, PC, true}));
 }
 
 EW_EXPORT int eventfd_write(int fd, eventfd_t value) {
@@ -207,6 +215,8 @@ struct at_offset {
 
 static long write_at(struct ew_transfer *transfer, void *argument) {
     const struct at_offset *at = argument;
+    if (at->number != SYS_pwrite64)
+        ew_touch_parts(at->data, at->size, at->pc);
     return ew_transfer_call(transfer, at->number, (long)at->data, (long)at->size, at->offset, 0,
                             at->flags);
 }

@@ -12,6 +12,7 @@ struct ew_writing {
     const struct msghdr *message; // name and control data that go with it, or NULL
     int flags;                    // of send
     const void *pc;               // NULL: not the program's
+    bool listed;                  // parts and message are lists of the program's own
 };
 
 // Returns how many bytes, or -errno.

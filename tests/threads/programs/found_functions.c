@@ -8,11 +8,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -20,6 +23,7 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -32,6 +36,26 @@ static volatile long sink;
 
 static int compare(const void *one, const void *other) {
     return *(const char *)one - *(const char *)other;
+}
+
+static int instance;
+static sem_t semaphore;
+
+static pid_t a_child(void) {
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    return child;
+}
+
+static void *no_thread(void *unused) {
+    return unused;
+}
+
+static pthread_t a_thread(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, no_thread, NULL);
+    return thread;
 }
 
 #define KEEP(expression) sink = (long)(expression)
@@ -117,7 +141,18 @@ static int compare(const void *one, const void *other) {
     F(pread, KEEP(pread(fileno(text), b, 64, 0)))                                                  \
     F(send, KEEP(send(sockets[0], b, 64, 0)))                                                      \
     F(recv, KEEP(recv(sockets[1], b, 64, 0)))                                                      \
+    F(readv_parts, KEEP(readv(ends[0], (struct iovec *)b, 2)))                                     \
+    F(writev_parts, KEEP(writev(ends[1], (struct iovec *)b, 2)))                                   \
+    F(sendmsg_header, KEEP(sendmsg(sockets[0], (struct msghdr *)b, 0)))                            \
     F(fstat, fstat(0, (struct stat *)b))                                                           \
+    F(poll, KEEP(poll((struct pollfd *)b, 1, 0)))                                                  \
+    F(select, KEEP(select(4, (fd_set *)b, NULL, NULL, &(struct timeval){0})))                      \
+    F(epoll_ctl, KEEP(epoll_ctl(instance, EPOLL_CTL_MOD, ends[1], (struct epoll_event *)b)))       \
+    F(epoll_wait, KEEP(epoll_wait(instance, (struct epoll_event *)b, 1, 0)))                       \
+    F(waitpid, KEEP(waitpid(a_child(), (int *)b, 0)))                                              \
+    F(sem_getvalue, KEEP(sem_getvalue(&semaphore, (int *)b)))                                      \
+    F(pthread_create, KEEP(pthread_create((pthread_t *)b, NULL, no_thread, NULL)))                 \
+    F(pthread_join, KEEP(pthread_join(a_thread(), (void **)b)))                                    \
     F(fread, KEEP(fread(b, 1, 64, text)))                                                          \
     F(fwrite, KEEP(fwrite(b, 1, 64, text)))                                                        \
     F(fgets, KEEP(fgets(b, 64, text)))                                                             \
@@ -209,6 +244,13 @@ int main(int count, char **arguments) {
             return 1;
     for (size_t i = 0; i < sizeof with_numbers / sizeof *with_numbers; i++)
         strcpy(buffers[with_numbers[i]] + 40, "12345 ");
+    for (int i = AT_readv_parts; i <= AT_sendmsg_header; i++)
+        memset(buffers[i], 0, 64); // nothing to read, write or send
+    instance = epoll_create1(0);
+    if (epoll_ctl(instance, EPOLL_CTL_ADD, ends[1], &(struct epoll_event){.events = EPOLLOUT}))
+        return 1;
+    *(struct epoll_event *)buffers[AT_epoll_ctl] = (struct epoll_event){.events = EPOLLOUT};
+    sem_init(&semaphore, 0, 1);
 #define F(name, call) printf("%s %p\n", #name, (void *)buffers[AT_##name]);
     FUNCTIONS
 #undef F
