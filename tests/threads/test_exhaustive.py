@@ -25,7 +25,7 @@ from eitherway.worlds.threads.exhaustive import SCHEDULER, Pass, Search, growing
 from eitherway.worlds.threads.guide import Guidance
 from eitherway.worlds.threads.launch import Launch
 from eitherway.worlds.threads.named import trace_of
-from eitherway.worlds.threads.places import Places, places_of
+from eitherway.worlds.threads.places import NOWHERE, Places, places_of
 from eitherway.worlds.threads.run import Ran
 from eitherway.worlds.threads.server import Server
 
@@ -253,3 +253,18 @@ def test_every_run_of_a_search_replays(program: Program, arguments: tuple[str, .
         for ran in it.search.bounded(2):
             assert it.server.run(replay=ran).differences(ran) == []
             assert it.server.run(replay=ran, detect=True).differences(ran) == []
+
+
+@pytest.mark.parametrize(
+    ("schedules", "others", "doubts", "words"),
+    [
+        (35, False, (), "all 35 schedules were run"),
+        (1, False, (), "the only schedule was run"),
+        (1, True, (), "the only schedule with at most 0 preemptions was run"),
+        (1, False, ("why",), "1 schedule was run, which may not be all: why"),
+    ],
+)
+def test_words_of_one_schedule_and_of_many(
+    schedules: int, others: bool, doubts: tuple[str, ...], words: str
+) -> None:
+    assert Pass(0, schedules, NOWHERE, others, doubts).words() == words

@@ -48,11 +48,12 @@ class Pass:
 
     def words(self) -> str:
         """For people."""
-        schedules = counted(self.schedules, "schedule")
         within = f" with at most {counted(self.bound, 'preemption')}" if self.others else ""
+        one = self.schedules == 1
+        schedules, were = counted(self.schedules, "schedule"), "was" if one else "were"
         if self.complete:
-            return f"all {schedules}{within} were run"
-        return f"{schedules}{within} were run, which may not be all: {', '.join(self.doubts)}"
+            return f"{'the only schedule' if one else f'all {schedules}'}{within} {were} run"
+        return f"{schedules}{within} {were} run, which may not be all: {', '.join(self.doubts)}"
 
 
 class Search:
