@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A result that is there when its thread ends: whoever gets it comes behind all that thread has done.
-// `wrong`: what the thread does besides is looked at without waiting for the result.
+// A result that is there when its thread ends: whoever gets it comes behind all that thread has
+// done. `wrong`: what the thread does besides is looked at without waiting for the result.
 #include <cstring>
 #include <future>
 #include <stdexcept>
@@ -31,9 +31,9 @@ static void forgotten() {
     std::thread thread;
     {
         std::future<std::string> future = promise.get_future();
-        thread = std::thread(
-            [](std::promise<std::string> own) { own.set_value_at_thread_exit(made); },
-            std::move(promise));
+        thread =
+            std::thread([](std::promise<std::string> own) { own.set_value_at_thread_exit(made); },
+                        std::move(promise));
         (void)future.wait_for(std::chrono::seconds(0));
     }
     thread.join();
