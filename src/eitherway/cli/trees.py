@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from eitherway.find.tree_rules import Rules
     from eitherway.find.trees import Checked, TreeSearch
+    from eitherway.judge.why import Why
     from eitherway.recording.read import Recording
     from eitherway.recording.store import Store
     from eitherway.sandbox.box import Sandbox
@@ -248,9 +249,11 @@ def _tried(checked: "Checked") -> "Iterator[str]":
         )
 
 
-def _reasons(reasons: "Counter[str]") -> str:
-    """The most frequent first; between processes it is no threads that are meant."""
-    words = [(why.replace(" thread", ""), n) for why, n in reasons.most_common() if n]
+def _reasons(reasons: "Counter[Why]") -> str:
+    """The most frequent first."""
+    from eitherway.judge.why import PROCESSES
+
+    words = [(why.told(PROCESSES), n) for why, n in reasons.most_common() if n]
     return "; ".join(f"{why} ({n:,})" if len(words) > 1 else why for why, n in words)
 
 

@@ -13,27 +13,17 @@ import numpy as np
 
 from eitherway.detect import near
 from eitherway.find.tree_races import Candidates, candidates_of
-from eitherway.model.finding import Finding
 from eitherway.model.order import Order
-from eitherway.model.race import Race
+from eitherway.model.race import BY_THREADS, Race
 from eitherway.worlds.processes.traced import Traced
 
 _KINDS = ("file", "directory")
-_NO_CHAIN = "However, no such chain exists"
-_BY_THREADS = (
-    "However, the only chain of this run leads through threads of one process, and in a run "
-    "in which B comes first none does: a contradiction."
-)
 
 
 def ordered_by_threads(traced: Traced, evidence: str) -> Candidates:
     """Those on files, of different processes; the first of each sort."""
     found = candidates_of(traced, _races(traced), evidence, by_threads=True)
-    groups = tuple(
-        tuple(replace(each, finding=_told(each.finding)) for each in instances)
-        for instances in found.groups[: found.clusters]
-    )
-    return replace(found, groups=groups)
+    return replace(found, groups=found.groups[: found.clusters])
 
 
 def _races(traced: Traced) -> list[Race]:
@@ -44,7 +34,11 @@ def _races(traced: Traced) -> list[Race]:
     races = [race for race in near.find(Order.of(without)) if _is_of_files(traced, race)]
     pairs = np.array([race.operations for race in races], dtype=np.int64).reshape(-1, 2)
     known = Order.of(trace).concurrent(pairs[:, 0], pairs[:, 1])
-    return [race for race, is_known in zip(races, known.tolist(), strict=True) if not is_known]
+    return [
+        replace(race, pattern=BY_THREADS)
+        for race, is_known in zip(races, known.tolist(), strict=True)
+        if not is_known
+    ]
 
 
 def _is_of_files(traced: Traced, race: Race) -> bool:
@@ -53,10 +47,3 @@ def _is_of_files(traced: Traced, race: Race) -> bool:
     one, other = (traced.process(trace.actor(actor).native_id) for actor in rows["actor"].tolist())
     touched = trace.range(int(rows["range"][0]))
     return touched is not None and touched.object_kind in _KINDS and one != other
-
-
-def _told(finding: Finding) -> Finding:
-    sentences = tuple(
-        _BY_THREADS if each.startswith(_NO_CHAIN) else each for each in finding.explanation
-    )
-    return replace(finding, explanation=sentences)

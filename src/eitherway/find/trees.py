@@ -29,7 +29,9 @@ from eitherway.find.tree_judge import CONTINUATIONS, LOUD, QUIET, TreeJudge, Tri
 from eitherway.find.tree_races import Candidate, Candidates, candidates_of
 from eitherway.find.tree_rules import Rules
 from eitherway.find.tree_threads import ordered_by_threads
+from eitherway.judge.experiment import Verdict
 from eitherway.judge.trial import Way, way
+from eitherway.judge.why import Why
 from eitherway.model import outcome as outcomes
 from eitherway.model.finding import Finding
 from eitherway.model.outcome import Outcome
@@ -88,9 +90,9 @@ class Checked:
     tried: int = 0
     branches: int = 0
     quiet: int = 0  # those whose order does not matter as far as was seen
-    one_order: Counter[str] = field(default_factory=Counter)  # the other was not had: why
+    one_order: Counter[Why] = field(default_factory=Counter)  # the other was not had: why
     unsure: int = 0  # both orders say nothing
-    covered: Counter[str] = field(default_factory=Counter)  # of those, what is not told: why
+    covered: Counter[Why] = field(default_factory=Counter)  # of those, what is not told: why
     parts: int = 0  # pairs of three calls that a finding is about
     waits: int = 0  # races that cannot be tried
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -365,7 +367,7 @@ class TreeSearch(Closing):
                     _add(checked, finding)
                     continue
             if tried.klass is Class.INCONCLUSIVE:
-                _cover(checked, tried.verdict.reason)
+                _cover(checked, tried.verdict)
             _count_quiet(checked, tried)
         checked.branches += judge.branches - before
 
@@ -483,7 +485,7 @@ class TreeSearch(Closing):
                     if tried.klass in LOUD:
                         _tell(checked, judge.told(tried))
                     elif tried.klass is Class.INCONCLUSIVE:
-                        _cover(checked, tried.verdict.reason)
+                        _cover(checked, tried.verdict)
             finally:
                 checked.branches += judge.branches
 
@@ -542,17 +544,17 @@ def _tell(checked: Checked, finding: Finding) -> None:
     _add(checked, finding)
 
 
-def _cover(checked: Checked, reason: str) -> None:
+def _cover(checked: Checked, verdict: Verdict) -> None:
     checked.unsure += 1
-    checked.covered[reason] += 1
+    checked.covered.update(filter(None, [verdict.why]))
 
 
 def _count_quiet(checked: Checked, tried: Tried, by: int = 1) -> None:
     """Of an order that could not be had nobody knows whether it matters."""
     if tried.klass is Class.K_WITNESS_HARMLESS:
         checked.quiet += by
-    elif tried.klass is Class.SINGLE_ORDERING:
-        checked.one_order[tried.verdict.reason] += by
+    elif tried.klass is Class.SINGLE_ORDERING and (why := tried.verdict.why):
+        checked.one_order[why] += by
 
 
 def _sum_up(checked: Checked, judge: TreeJudge, results: list[Tried]) -> None:
@@ -563,7 +565,7 @@ def _sum_up(checked: Checked, judge: TreeJudge, results: list[Tried]) -> None:
         if tried.klass is Class.INCONCLUSIVE:
             finding = judge.told(tried)
             if _about(finding) in named or any(shares_with(finding, other) for other in told):
-                _cover(checked, finding.reason)
+                _cover(checked, tried.verdict)
             else:
                 _tell(checked, finding)
 
@@ -578,7 +580,7 @@ def _unrefuted(tried: Tried) -> Tried | None:
     klass = max((trial.klass for trial in trials), key=lambda each: each.weight)
     if tried.klass not in QUIET or klass not in LOUD or trials == tried.verdict.trials:
         return None
-    return replace(tried, verdict=replace(tried.verdict, klass=klass, trials=trials, reason=""))
+    return replace(tried, verdict=replace(tried.verdict, klass=klass, trials=trials, why=None))
 
 
 def _other_children(results: list[Tried]) -> list[Tried]:

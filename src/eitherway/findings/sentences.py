@@ -11,7 +11,7 @@ from itertools import count, product
 
 from eitherway.model.finding import FoundOperation, Frame
 from eitherway.model.identity import own_frame
-from eitherway.model.race import INTERRUPTED, OVERLAPPING, SECTIONS, TRIED, UNORDERED
+from eitherway.model.race import BY_THREADS, INTERRUPTED, OVERLAPPING, SECTIONS, TRIED, UNORDERED
 from eitherway.model.shortened import shortened
 from eitherway.model.words import STORES, Kind, OpFlag, OpKind
 
@@ -74,17 +74,29 @@ def _pair(named: dict[str, Side], pattern: str) -> Sentences:
         return ()
     if pattern == TRIED:
         return _tried(named)
-    (a, one), (b, other) = named.items()
+    a, b = named
     storing = [letter for letter, side in named.items() if side.kind in STORES]
     writes = "both of them write" if len(storing) == len(named) else f"{storing[0]} writes"
     return (
         f"Then the outcome can depend on which comes first, because both touch the same "
-        f"{one.found.object or 'object'} and {writes}.",
+        f"{named[a].found.object or 'object'} and {writes}.",
         f"Suppose the program decides this. Then a chain of locks, starts, joins and wake-ups "
         f"leads from {a} to {b} or from {b} to {a}, because nothing else orders two actors.",
-        f"However, no such chain exists in this run ({a} {_holding(one)}, {b} {_holding(other)}): "
-        f"a contradiction.",
+        _no_chain(named, pattern),
         f"{UNDECIDED}: {_came(pattern, a, b)}",
+    )
+
+
+def _no_chain(named: dict[str, Side], pattern: str) -> str:
+    a, b = named
+    if pattern == BY_THREADS:
+        return (
+            "However, the only chain of this run leads through threads of one process, and in a "
+            f"run in which {b} comes first none does: a contradiction."
+        )
+    return (
+        f"However, no such chain exists in this run ({a} {_holding(named[a])}, "
+        f"{b} {_holding(named[b])}): a contradiction."
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from eitherway.judge.loose import loosened
 from eitherway.judge.trial import Trial
+from eitherway.judge.why import Why
 from eitherway.model.outcome import Forced, Outcome
 from eitherway.model.words import Arm, Class
 
@@ -23,7 +24,12 @@ class Verdict:
 
     klass: Class
     trials: tuple[Trial, ...] = ()
-    reason: str = ""
+    why: Why | None = None  # where the class alone does not say it
+
+    @property
+    def reason(self) -> str:
+        """The same in words."""
+        return self.why.told() if self.why else ""
 
     @property
     def decisive(self) -> Trial:
@@ -36,7 +42,7 @@ class Verdict:
         return sum(trial.flipped and not trial.doubt for trial in self.trials)
 
     @property
-    def doubts(self) -> Mapping[str, int]:
+    def doubts(self) -> Mapping[Why, int]:
         """Why other continuations say nothing, and of how many."""
         return Counter(trial.doubt for trial in self.trials if trial.doubt)
 
@@ -92,7 +98,7 @@ def judge_among(
     trials = _sifted(loosened(trials), begin, range(continuations, continuations + refute))
     telling = [trial for trial in trials if not trial.says_nothing] or trials
     klass = _worst(trial.klass for trial in telling)
-    return Verdict(klass, tuple(trials), _reason(klass, telling))
+    return Verdict(klass, tuple(trials), _why(klass, telling))
 
 
 def _are_stopped(trials: Iterable[Trial]) -> bool:
@@ -153,7 +159,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     klass = _worst(verdict.klass for verdict in everything)
     first = next(verdict for verdict in everything if verdict.klass is klass)
     trials = tuple(trial for verdict in everything for trial in verdict.trials)
-    return Verdict(klass, trials, first.reason)
+    return Verdict(klass, trials, first.why)
 
 
 def _worst(classes: Iterable[Class]) -> Class:
@@ -161,16 +167,15 @@ def _worst(classes: Iterable[Class]) -> Class:
 
 
 _WHY_SINGLE = {
-    Forced.BLOCKED: "the second thread waits until the first has gone on",
-    Forced.ENDED: "the second thread does not come there unless the first has been there before",
-    Forced.WAITS: "the second thread looks again and again until the first has gone on",
+    Forced.BLOCKED: Why.BLOCKED,
+    Forced.ENDED: Why.ENDED,
+    Forced.WAITS: Why.WAITS,
 }
 
 
-def _reason(klass: Class, trials: list[Trial]) -> str:
-    """Why, where the class alone does not say it."""
+def _why(klass: Class, trials: list[Trial]) -> Why | None:
     if klass is Class.INCONCLUSIVE:
         return next(trial.doubt for trial in trials if trial.doubt)
     if klass is Class.SINGLE_ORDERING:
         return _WHY_SINGLE[trials[0].flip.forced]
-    return ""
+    return None

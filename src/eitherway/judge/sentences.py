@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from eitherway.judge.experiment import Verdict
 from eitherway.judge.trial import Trial
+from eitherway.judge.why import Names
 from eitherway.model.finding import FoundOperation
 from eitherway.model.identity import own_frame
 from eitherway.model.outcome import Ending, Outcome, signal_name
@@ -63,7 +64,7 @@ def held_behind(operation: FoundOperation) -> str:
 def why_single(verdict: Verdict, operations: tuple[FoundOperation, ...]) -> str:
     """The reason with the actors' names."""
     first, second = (operation.actor for operation in operations[:2])
-    return verdict.reason.replace("the second thread", second).replace("the first", first)
+    return verdict.why.told(Names(first, second)) if verdict.why else ""
 
 
 def _violation(trial: Trial, orders: Orders) -> str:
@@ -114,7 +115,9 @@ def _nothing(verdict: Verdict, instead: str) -> str:
     if verdict.decisive.is_of_two:
         return "nothing goes wrong that does not without anything between"
     ways = "1 way" if verdict.witnesses == 1 else f"{verdict.witnesses} ways"
-    doubts = "".join(f"; {count} more told nothing: {why}" for why, count in verdict.doubts.items())
+    doubts = "".join(
+        f"; {count} more told nothing: {why.told()}" for why, count in verdict.doubts.items()
+    )
     return f"nothing else is seen from outside: {ways} to go on from there were tried{doubts}"
 
 

@@ -13,6 +13,7 @@ comes between, nor does what goes wrong only where nothing does.
 
 from dataclasses import dataclass
 
+from eitherway.judge.why import Why
 from eitherway.model.outcome import Ending, Forced, Outcome
 from eitherway.model.words import Arm, Class
 
@@ -127,25 +128,25 @@ class Trial:
         return _ends_alike(other, shown) and new <= set(other.said)
 
     @property
-    def doubt(self) -> str:
-        """Why it says nothing; nothing when it does."""
+    def doubt(self) -> Why | None:
+        """Why it says nothing; None when it does."""
         for outcome in (self.flip, self.control, self.prefix):
-            if outcome and (words := _SAYS_NOTHING.get(outcome.ending, "")):
-                return words
-            if outcome and (words := _NOT_FORCED.get(outcome.forced, "")):
-                return words
+            if outcome and (why := _SAYS_NOTHING.get(outcome.ending)):
+                return why
+            if outcome and (why := _NOT_FORCED.get(outcome.forced)):
+                return why
         if self._is_refused:
-            return _REFUSED
+            return Why.REFUSED
         if self._is_cut_short:
-            return _CUT_SHORT
+            return Why.CUT_SHORT
         if self.differs:
-            return "" if self._is_of_the_pair() else _OTHERWISE
-        return _ALIKE if self.fails_alike else self._unseen
+            return None if self._is_of_the_pair() else Why.OTHERWISE
+        return Why.ALIKE if self.fails_alike else self._unseen
 
     @property
-    def _unseen(self) -> str:
+    def _unseen(self) -> Why | None:
         """Orders that seem to do the same may not: nobody knows what both of them leave there."""
-        return _UNSEEN if self.flipped and self.flip.unseen and self.control.unseen else ""
+        return Why.UNSEEN if self.flipped and self.flip.unseen and self.control.unseen else None
 
     @property
     def _is_refused(self) -> bool:
@@ -191,32 +192,8 @@ class Trial:
         return not (self.flip.fails and _ends_alike(self.flip, self.prefix))
 
 
-_SAYS_NOTHING = {
-    Ending.BUDGET: "a branch had to be stopped: it took too long or too much memory, or killed the "
-    "process that ran it",
-    Ending.BEYOND: "a branch asks the outside for something that the recording does not have",
-}
-_NOT_FORCED = {
-    Forced.NOT_REACHED: "the recorded run could not be followed to the two accesses",
-    Forced.UNKNOWN: "what the second thread waits for may come from outside only when the first "
-    "has told it more",
-}
-_REFUSED = (
-    "a branch is refused to change a file, by the sandbox alone: its owner or group is another one "
-    "(EOVERFLOW)"
-)
-_UNSEEN = (
-    "both orders leave a file or a directory that cannot be looked at: its permissions forbid it, "
-    "or no path is long enough"
-)
-_CUT_SHORT = (
-    "the program ends while one of the two threads is held, before the other has come to its access"
-)
-_ALIKE = (
-    "the program fails in the same way in both orders: it is not the order of these two that makes "
-    "it fail"
-)
-_OTHERWISE = "what the program does differs with the recorded order of the two as well"
+_SAYS_NOTHING = {Ending.BUDGET: Why.STOPPED, Ending.BEYOND: Why.BEYOND}
+_NOT_FORCED = {Forced.NOT_REACHED: Why.NOT_REACHED, Forced.UNKNOWN: Why.UNKNOWN}
 
 
 def _ends_alike(one: Outcome, other: Outcome) -> bool:
