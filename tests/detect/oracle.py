@@ -327,11 +327,16 @@ def wakeup_waits(graph: Graph) -> Iterator[Operations]:
 
 
 def three_places(graph: Graph, operations: Operations) -> Key:
-    """The place of the odd one out, then the two others."""
+    """The place of the odd one out, then the two others; of processes the object and who, too."""
     kinds = [graph.ops[i].kind for i in operations]
     single = next(i for i in operations if kinds.count(graph.ops[i].kind) == 1)
-    others = sorted(graph.place[i] for i in operations if i != single)
-    return graph.place[single], *others
+    two = [i for i in operations if i != single]
+    others = sorted(graph.place[i] for i in two)
+    if graph.trace.world is not World.PROCESSES:
+        return graph.place[single], *others
+    about = int(graph.trace.ranges["object"][graph.range[single]])
+    by_one = len({graph.ops[i].actor for i in two}) == 1
+    return about, by_one, graph.place[single], *others
 
 
 def usable_wakes(graph: Graph) -> list[int]:

@@ -124,3 +124,29 @@ def test_names_of_a_directory_race_with_listing_it_only() -> None:
     getdents = story.does("P3", OpKind.LOAD, "/tmp", part=WHOLE)
     story.does("P4", OpKind.LOAD, "/tmp", part=(5, 6))
     assert found(story.trace(), Kind.LOAD_STORE) == [(create, getdents), (unlink, getdents)]
+
+
+def _taken_twice(story: Story, stream: str, *readers: str) -> tuple[int, ...]:
+    """At one place each, as every read of a program is."""
+    wake = story.does("P1", OpKind.WAKE, stream, at="write:1", flags=STREAM)
+    waits = [
+        story.does(reader, OpKind.WAIT, stream, at="read:1", flags=OpFlag.WILDCARD)
+        for reader in readers
+    ]
+    story.orders(wake, waits[0])
+    return wake, *waits
+
+
+def test_each_stream_of_a_program_is_told_by_itself() -> None:
+    story = Story(World.PROCESSES)
+    one, other = _taken_twice(story, "one", "P2", "P3"), _taken_twice(story, "other", "P2", "P3")
+    assert found(story.trace(), Kind.WAKEUP_WAITS) == [one, other]
+
+
+def test_what_one_reads_twice_does_not_hide_what_two_read() -> None:
+    story = Story(World.PROCESSES)
+    wake, first, again, anothers = _taken_twice(story, "jobs", "P2", "P2", "P3")
+    story.orders(wake, again)  # one message, in two parts
+    races = found(story.trace(), Kind.WAKEUP_WAITS)
+    assert (wake, first, again) in races
+    assert {(wake, first, anothers), (wake, again, anothers)} & set(races)

@@ -34,7 +34,7 @@ def _races(board: Board) -> Iterator[Race]:
     wakes, told = board.wakes(), Told(board)
     for ended in board.ended():
         for line in wakes[ended.wait.key.object].where(partial(_may_be, ended)):
-            known = told.knows(ended.wait, ended.wake, line.key.place)
+            known = told.knows(ended.wait, ended.wake, line)
             if not known and board.overlap(ended.wait.key, line.key):
                 questions, others = _choices(ended, line)
                 wake, wait = ended.wake.operation[questions], ended.wait.operation[questions]

@@ -16,7 +16,7 @@ from eitherway.detect.accesses import grouped
 from eitherway.model.distinct import distinct, last_of_equal
 from eitherway.model.order import Clock, Order
 from eitherway.model.trace import Table, Trace
-from eitherway.model.words import EdgeKind, OpFlag, OpKind
+from eitherway.model.words import EdgeKind, OpFlag, OpKind, World
 
 Column = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -334,6 +334,19 @@ class Board:
         places: Column = self._trace.stacks["place"][stacks].astype(np.int64)
         return places
 
+    def about(self, operations: Column) -> Column:
+        """The object of each, where a place does not say as much; else 0."""
+        if self._trace.world is not World.PROCESSES:
+            return np.zeros_like(operations)
+        return self._object_of(operations).astype(np.int64)
+
+    def by_one(self, one: Column, other: Column) -> Column:
+        """Of which one actor does both, where that is to be known; else 0."""
+        actors = self._trace.operations["actor"]
+        known = self._trace.world is World.PROCESSES
+        same: Column = ((actors[one] == actors[other]) & known).astype(np.int64)
+        return same
+
     def overlap(self, one: LineKey, other: LineKey) -> bool:
         """Whether two ranges of one object overlap."""
         a, b = self._trace.ranges[one.range], self._trace.ranges[other.range]
@@ -379,29 +392,39 @@ class Board:
 
 
 class Told:
-    """Triples of places that were told: one operation's, and those of two others in any order."""
+    """Triples of places that were told: one operation's, and those of two others in any order.
+
+    Of processes on one object each, by one actor and by several: every read of a program is one
+    place, whatever it reads, and what one actor does twice says nothing of two.
+    """
 
     def __init__(self, board: Board) -> None:
         self._board = board
-        self._known = set[tuple[int, int, int]]()
+        self._known = set[tuple[int, ...]]()
 
-    def knows(self, single: Line, one: Line, place: int) -> bool:
-        """Whether nothing new can come of the one operation of both lines and of this place."""
+    def knows(self, single: Line, one: Line, other: Line) -> bool:
+        """Whether nothing new can come of the one operation of the first two, and of the third."""
         if len(single.operation) > 1:
             return False
-        places = self._board.places(np.r_[single.operation, one.operation]).tolist()
-        return (places[0], min(places[1], place), max(places[1], place)) in self._known
+        key = self._keys(single.operation[:1], one.operation[:1], other.operation[:1])[0]
+        return tuple(key.tolist()) in self._known
 
     def new(self, single: Column, one: Column, other: Column) -> Iterator[tuple[int, ...]]:
         """The operations of the first of each triple that was not told, which now is."""
-        places = [self._board.places(column) for column in (single, one, other)]
-        keys = np.stack([places[0], np.minimum(*places[1:]), np.maximum(*places[1:])], axis=1)
+        keys = self._keys(single, one, other)
         first = np.sort(np.unique(keys, axis=0, return_index=True)[1]) if len(keys) else keys[:0, 0]
         for row in first.tolist():
             key = tuple(keys[row].tolist())
             if key not in self._known:
                 self._known.add(key)
                 yield tuple(sorted((int(single[row]), int(one[row]), int(other[row]))))
+
+    def _keys(self, single: Column, one: Column, other: Column) -> Column:
+        places = [self._board.places(column) for column in (single, one, other)]
+        others = np.minimum(*places[1:]), np.maximum(*places[1:])
+        about, alone = self._board.about(single), self._board.by_one(one, other)
+        keys: Column = np.stack([about, alone, places[0], *others], axis=1)
+        return keys
 
 
 def previous(trace: Trace, operations: Column) -> Column:

@@ -33,7 +33,7 @@ def _races(board: Board) -> Iterator[Race]:
     waits, told = board.waits(), Told(board)
     for ended in board.ended():
         for line in waits[ended.wake.key.object].where(partial(_may_be, ended)):
-            known = told.knows(ended.wake, ended.wait, line.key.place)
+            known = told.knows(ended.wake, ended.wait, line)
             if not known and board.overlap(ended.wake.key, line.key):
                 questions, others = _choices(ended, line)
                 wake, wait = ended.wake.operation[questions], ended.wait.operation[questions]

@@ -114,6 +114,11 @@ class TreeJudge(Closing):
         )
 
     @property
+    def traced(self) -> Traced:
+        """The run."""
+        return self._traced
+
+    @property
     def branches(self) -> int:
         """That were run."""
         return self._branches.ran

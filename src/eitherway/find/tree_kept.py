@@ -11,6 +11,7 @@ from eitherway.errors import BadInput
 from eitherway.find.tree_judge import TreeJudge
 from eitherway.find.tree_races import Candidate, candidates_of, not_tried
 from eitherway.find.tree_rules import Rules
+from eitherway.find.tree_takers import taken_under_locks
 from eitherway.find.tree_threads import ordered_by_threads
 from eitherway.model.finding import Finding
 from eitherway.recording.read import Recording
@@ -47,6 +48,7 @@ class TreeJudging:
             groups = (
                 *candidates_of(trace, races, finding.evidence).groups,
                 *ordered_by_threads(trace, finding.evidence).groups,
+                *taken_under_locks(trace, finding.evidence).groups,
             )
             instances = next((each for each in groups if each[0].finding.id == finding.id), ())
             if not instances:

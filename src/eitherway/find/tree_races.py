@@ -67,9 +67,9 @@ def _who(operation: FoundOperation) -> tuple[str, ...]:
 
 
 def candidates_of(
-    traced: Traced, races: Iterable[Race], evidence: str, *, by_threads: bool = False
+    traced: Traced, races: Iterable[Race], evidence: str, *, by_memory: bool = False
 ) -> Candidates:
-    """All of them; `by_threads`: threads of one process seem to order them."""
+    """All of them; `by_memory`: only what is done there, which is not seen, seems to order them."""
     known, cuts = Known(traced), Cuts(traced)
     left_out: Counter[str] = Counter()
     chosen: list[tuple[Race, Anchors]] = []
@@ -81,7 +81,7 @@ def candidates_of(
             untried += 1
         else:
             if isinstance(anchors, Pair):
-                anchors = replace(anchors, by_threads=by_threads)
+                anchors = replace(anchors, by_memory=by_memory)
             chosen += [(race, each) for each in (anchors, *cuts.others(race))]
     groups = list(_grouped(traced, chosen, evidence))
     clusters = _clustered(groups)

@@ -22,7 +22,7 @@ _KINDS = ("file", "directory")
 
 def ordered_by_threads(traced: Traced, evidence: str) -> Candidates:
     """Those on files, of different processes; the first of each sort."""
-    found = candidates_of(traced, _races(traced), evidence, by_threads=True)
+    found = candidates_of(traced, _races(traced), evidence, by_memory=True)
     return replace(found, groups=found.groups[: found.clusters])
 
 

@@ -28,6 +28,7 @@ from eitherway.find.tree_causes import by_cause, shares_with
 from eitherway.find.tree_judge import CONTINUATIONS, LOUD, QUIET, TreeJudge, Tried
 from eitherway.find.tree_races import Candidate, Candidates, candidates_of
 from eitherway.find.tree_rules import Rules
+from eitherway.find.tree_takers import taken_under_locks
 from eitherway.find.tree_threads import ordered_by_threads
 from eitherway.judge.experiment import Verdict
 from eitherway.judge.trial import Way, way
@@ -341,6 +342,7 @@ class TreeSearch(Closing):
                 checked.branches += judge.branches
                 _sum_up(checked, judge, results)
             self._look_through_threads(judge, trace, checked, pace)
+            self._let_others_take(judge, results, checked, pace)
             self._look_behind(judge, found, results, checked, pace)
             unknown = _unexplained(results, recorded)
             deeper = [(judge.kept(spec), how) for how, spec in list(unknown.items())[:_DEEPER]]
@@ -356,11 +358,38 @@ class TreeSearch(Closing):
         named = {_about(finding) for finding in checked.findings.values()}
         found = ordered_by_threads(trace, os.fspath(checked.recording))
         groups = [each for each in found.groups if _about(each[0].finding) not in named]
+        self._try_if_had(judge, groups, checked, pace)
+
+    def _let_others_take(
+        self, judge: TreeJudge, results: list[Tried], checked: Checked, pace: _Pace
+    ) -> None:
+        """What another would have taken out of a pipe, but for a lock in memory.
+
+        Where it comes to the same end by that, what it did may meet now with what the first does.
+        """
+        trace, evidence = judge.traced, os.fspath(checked.recording)
+        known = {tried.candidate.finding.id for tried in results}
+        found = taken_under_locks(trace, evidence, results)
+        taken = self._try_if_had(judge, found.groups, checked, pace)
+        before = judge.branches
+        for spec in _had(taken)[:_TURNS]:
+            self._look_at(spec, judge, known, checked, pace)
+        checked.branches += judge.branches - before
+
+    def _try_if_had(
+        self,
+        judge: TreeJudge,
+        groups: Sequence[tuple[Candidate, ...]],
+        checked: Checked,
+        pace: _Pace,
+    ) -> list[Tried]:
+        """Of what may be in order it tells only where the other order came."""
         before = judge.branches
         checked.races += len(groups)
+        results: list[Tried] = []
         for instances in pace.each(groups):
             checked.tried += 1
-            tried = judge.tried(instances)
+            results.append(tried := judge.tried(instances))
             if tried.klass in LOUD and tried.verdict.decisive.flipped:
                 finding = judge.told(tried)
                 if finding.klass in LOUD:
@@ -370,6 +399,7 @@ class TreeSearch(Closing):
                 _cover(checked, tried.verdict)
             _count_quiet(checked, tried)
         checked.branches += judge.branches - before
+        return results
 
     def _look_behind(
         self,
@@ -589,6 +619,16 @@ def _other_children(results: list[Tried]) -> list[Tried]:
         replace(tried, candidate=replace(tried.candidate, anchors=Unended(tried.candidate.anchors)))
         for tried in results
         if isinstance(tried.candidate.anchors, Choice)
+    ]
+
+
+def _had(taken: list[Tried]) -> list[Spec]:
+    """Branches in which another took something, to the same end."""
+    return [
+        Spec(tried.candidate.anchors, Arm.FLIP, trial.continuation)
+        for tried in taken
+        for trial in tried.verdict.trials[:1]
+        if tried.klass in QUIET and trial.flipped
     ]
 
 

@@ -11,7 +11,15 @@ from itertools import count, product
 
 from eitherway.model.finding import FoundOperation, Frame
 from eitherway.model.identity import own_frame
-from eitherway.model.race import BY_THREADS, INTERRUPTED, OVERLAPPING, SECTIONS, TRIED, UNORDERED
+from eitherway.model.race import (
+    BY_MEMORY,
+    BY_THREADS,
+    INTERRUPTED,
+    OVERLAPPING,
+    SECTIONS,
+    TRIED,
+    UNORDERED,
+)
 from eitherway.model.shortened import shortened
 from eitherway.model.words import STORES, Kind, OpFlag, OpKind
 
@@ -153,7 +161,7 @@ def _wait_wakeups(named: dict[str, Side], pattern: str) -> Sentences:
     )
 
 
-def _wakeup_waits(named: dict[str, Side], _: str) -> Sentences:
+def _wakeup_waits(named: dict[str, Side], pattern: str) -> Sentences:
     waits, wakes = _split(named, OpKind.WAIT), _split(named, OpKind.WAKE)
     if not wakes or len(waits) <= 1:
         return ()
@@ -162,9 +170,18 @@ def _wakeup_waits(named: dict[str, Side], _: str) -> Sentences:
         f"Then {s} can end {_either(waits)}, because each of them waits on what {s} wakes.",
         f"Suppose the program decides which. Then all but one of {_all(waits)} happen before {s}, "
         f"or begin only after it was used up.",
-        f"However, none of {_all(waits)} happens before {s} in this run: a contradiction.",
+        _none_before(_all(waits), s, pattern),
         f"So {s} can end another one than it ended here, and that one then goes on waiting.",
     )
+
+
+def _none_before(waits: str, wake: str, pattern: str) -> str:
+    if pattern == BY_MEMORY:
+        return (
+            f"However, none of {waits} happens before {wake} in this run, and only memory that "
+            "they share, or threads of one process, made one of them come last: a contradiction."
+        )
+    return f"However, none of {waits} happens before {wake} in this run: a contradiction."
 
 
 def _sections(named: dict[str, Side]) -> Sentences:

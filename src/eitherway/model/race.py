@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from eitherway.model.words import Kind
 
+BY_MEMORY = "by memory"  # of wakeup-waits: only locks there, or threads, put the two in order
 BY_THREADS = "by threads"  # of load-store: the only chain leads through threads of one process
 INTERRUPTED = "interrupted"  # of wait-wakeups: by a signal, where another could have ended it
 OVERLAPPING = "overlapping"  # of load-store: both were under way at once

@@ -3,7 +3,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
@@ -22,6 +22,7 @@ from eitherway.worlds.processes.traced import Traced
 
 _TWO = 2
 _STORES = 256  # calls that others are found to need by what they saw: each costs a look at all
+_LOOKS = {"clock_gettime", "gettimeofday", "time"}
 POLLS = {call.name for call in CALLS.values() if "load readiness" in call.does}
 
 
@@ -31,7 +32,9 @@ class Pair:
 
     first: int
     second: int
-    by_threads: bool = field(default=False, kw_only=True)  # whether nothing else orders them
+    by_memory: bool = field(default=False, kw_only=True)  # whether nothing else orders them
+    # The call at which the thread of the first is held: at that itself it has a lock in memory.
+    held: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +204,21 @@ class Cuts:
         apart = self._order.concurrent(np.array(sources[:1]), np.array(stores))
         return Alone(poll, ended.pop(), instead) if apart[0] else None
 
+    def held_earlier(self, pair: Pair) -> Pair | None:
+        """The same with the first held where it has not yet come to what it is under way with.
+
+        Who has a lock in memory makes no call for it where it finds it free; what it does under
+        it are calls on one object, and asking for the time.
+        """
+        calls = self._traced.log.calls
+        objects, thread = calls["object"], calls["thread"][pair.first]
+        mine = np.flatnonzero(calls["thread"][: pair.first] == thread)[::-1]
+        for call in mine.tolist():
+            under_way = objects[call] == objects[pair.first] or self._traced.name(call) in _LOOKS
+            if not under_way:
+                return replace(pair, by_memory=True, held=call)
+        return None
+
     def _two_waits(self, race: Race) -> Pair | None:
         """Who waits first; one actor that waits twice has one order only."""
         kinds, actors = self._column("kind"), self._column("actor")
@@ -268,12 +286,13 @@ class Cuts:
     def _of_pair(self, pair: Pair, arm: Arm) -> Turns:
         if arm is Arm.PREFIX:
             return Turns(range(pair.second + 1))
-        ends = (pair.second, pair.first) if arm is Arm.FLIP else (pair.first, pair.second)
-        if pair.by_threads:  # what leads to the second without the first is left to what comes then
-            needed = self._before(pair.second) & ~self._behind(pair.first)
+        first = pair.first if pair.held is None else pair.held
+        ends = (pair.second, first) if arm is Arm.FLIP else (first, pair.second)
+        if pair.by_memory:  # what leads to the second without the first is left to what comes then
+            needed = self._before(pair.second) & ~self._behind(first)
         else:
-            needed = self._before_without(pair.second, pair.first)
-        return _ending(needed | self._before(pair.first), ends)
+            needed = self._before_without(pair.second, first)
+        return _ending(needed | self._before(first), ends)
 
     def _of_unended(self, unended: Unended, arm: Arm) -> Turns:
         choice = unended.choice

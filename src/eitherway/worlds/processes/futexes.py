@@ -45,12 +45,12 @@ class Futexes:
         elif command in _UNLOCKS:
             futex.unlocked = operation
         elif command in _LOCKS and futex.unlocked is not None:
-            self._operations.edge(futex.unlocked, operation, EdgeKind.CHANCE)
+            self._operations.woken(futex.unlocked, operation, EdgeKind.CHANCE)
 
     def _woken(self, futex: _Futex, call: Call, operation: int) -> None:
         """By one that came after it had begun to wait; an older one woke somebody who is gone."""
         while futex.woken:
             when, source = futex.woken.popleft()
             if call.when < when:
-                self._operations.edge(source, operation)
+                self._operations.woken(source, operation)
                 return

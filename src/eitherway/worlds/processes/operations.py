@@ -29,6 +29,7 @@ class Operations:
         self._call_of: list[int] = []
         self._edges = 0
         self._between_threads: list[int] = []  # edges
+        self._at_futexes: list[int] = []  # the same
         self.about: list[Described] = []
         self.last: dict[int, int] = {}  # of each thread
 
@@ -105,12 +106,25 @@ class Operations:
             self._builder.edge(source, target, kind)
             self._edges += 1
 
+    def woken(self, source: int, target: int, kind: EdgeKind = EdgeKind.INHERENT) -> None:
+        """The one came before the other by what memory says that they share."""
+        if source < target:
+            self._at_futexes.append(self._edges)
+        self.edge(source, target, kind)
+
     def built(self) -> tuple[Trace, Table]:
         """The trace, and the call of each operation."""
         return self._builder.build(), np.array(self._call_of, dtype=np.int64)
 
     def taken_as_seen(self) -> Table:
         """Which edges are the order of threads of one process, which may be no order at all."""
+        return self._mask(self._between_threads)
+
+    def taken_from_memory(self) -> Table:
+        """Which edges are of who was woken at a futex; it may be a lock that any can have first."""
+        return self._mask(self._at_futexes)
+
+    def _mask(self, edges: list[int]) -> Table:
         mask = np.zeros(self._edges, dtype=bool)
-        mask[self._between_threads] = True
+        mask[edges] = True
         return mask

@@ -41,6 +41,7 @@ class Traced:
     first: Table  # operation of each call
     about: tuple[Described, ...]
     as_seen: Table  # which edges are only the order in which threads of one process made calls
+    by_futex: Table  # which edges are only who was woken at a futex that processes share
 
     def name(self, call: int) -> str:
         """Of the system call."""
@@ -356,6 +357,7 @@ class _Maker:
             first=self._first,
             about=tuple(self._operations.about),
             as_seen=self._operations.taken_as_seen(),
+            by_futex=self._operations.taken_from_memory(),
         )
 
 
