@@ -150,6 +150,8 @@ int64_t clock_length(const struct thread *thread) {
 
 void clock_skip(uint64_t length) {
     slept += length;
+    ahead[CLOCK_REALTIME] += (int64_t)length;
+    ahead[CLOCK_MONOTONIC] += (int64_t)length;
     rested += length < A_REST ? length : A_REST;
 }
 
@@ -200,17 +202,34 @@ static bool has_deadline(uint64_t operation, uint64_t *clock) {
            command == FUTEX_WAIT_REQUEUE_PI;
 }
 
-void clock_shift(struct thread *thread, const uint64_t arguments[]) {
+static bool is_put_on(uint64_t clock) {
+    return clock <= CLOCK_MONOTONIC && ahead[clock];
+}
+
+void clock_shift_to(struct thread *thread, uint64_t address, uint64_t clock) {
     struct timespec moment;
-    uint64_t clock;
-    if (!arguments[3] || !has_deadline(arguments[1], &clock) || !ahead[clock] ||
-        memory_read(thread->id, arguments[3], &moment, sizeof moment) != (ssize_t)sizeof moment)
+    if (!is_put_on(clock) ||
+        memory_read(thread->id, address, &moment, sizeof moment) != (ssize_t)sizeof moment)
         return;
     int64_t real = nanoseconds(moment) - ahead[clock];
     thread->deadline = moment;
-    moment = moment_of(real < 0 ? 0 : real);
-    if (memory_write(thread->id, arguments[3], &moment, sizeof moment) == (ssize_t)sizeof moment)
-        thread->shifted = arguments[3];
+    moment = moment_of(real < 1 ? 1 : real); // to a timer 0 is none
+    if (memory_write(thread->id, address, &moment, sizeof moment) == (ssize_t)sizeof moment)
+        thread->shifted = address;
+}
+
+int64_t clock_until(uint64_t clock, struct timespec moment) {
+    struct timespec now;
+    if (clock_gettime((clockid_t)clock, &now) < 0)
+        return 0;
+    int64_t left = nanoseconds(moment) - (is_put_on(clock) ? ahead[clock] : 0) - nanoseconds(now);
+    return left < 1 ? 1 : left;
+}
+
+void clock_shift(struct thread *thread, const uint64_t arguments[]) {
+    uint64_t clock;
+    if (arguments[3] && has_deadline(arguments[1], &clock))
+        clock_shift_to(thread, arguments[3], clock);
 }
 
 void clock_put_back(struct thread *thread) {

@@ -351,7 +351,7 @@ bool hangs_until_later(void);
 // ---- timers.c: those that send a signal to their process
 
 struct timer;
-void timers_notice(const struct thread *thread, const struct entry *entry); // a call sets one
+void timers_notice(struct thread *thread, const struct entry *entry); // a call sets one
 void timers_executed(pid_t process); // another program: only that of alarm and setitimer stays
 // The one that is due next, of this process, or (0) of any that is there; or NULL.
 struct timer *timers_next(pid_t process);
@@ -391,6 +391,10 @@ double clock_rested(void); // seconds of such sleep, of a long one only its begi
 void clock_told(const struct thread *thread, const void *given, size_t length);
 // A futex call waits until a moment of a clock as it was told: until that of the machine's then.
 void clock_shift(struct thread *thread, const uint64_t arguments[]);
+// The same of any call that has a moment of this clock there.
+void clock_shift_to(struct thread *thread, uint64_t address, uint64_t clock);
+// Nanoseconds from now until a moment of a clock as programs are told it.
+int64_t clock_until(uint64_t clock, struct timespec moment);
 void clock_put_back(struct thread *thread);
 // What a call told of the time, put on by what was slept; whether it was.
 bool clock_put_on(const struct thread *thread, uint64_t address);
