@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Process races on the examples that RacePro explains them with."""
 
+from collections.abc import Callable, Iterator
+
+import pytest
 from tests.detect.story import WHOLE, Story
 
 from eitherway.detect import detect_all
+from eitherway.detect.wakes import Line, Lines, Mask
 from eitherway.model.race import Race
 from eitherway.model.trace import Trace
 from eitherway.model.words import Kind, OpFlag, OpKind, World
@@ -150,3 +154,24 @@ def test_what_one_reads_twice_does_not_hide_what_two_read() -> None:
     races = found(story.trace(), Kind.WAKEUP_WAITS)
     assert (wake, first, again) in races
     assert {(wake, first, anothers), (wake, again, anothers)} & set(races)
+
+
+def test_of_thousands_of_children_each_is_not_held_against_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """That any of them could have ended first is told once: then nobody need be looked at."""
+    looks = []
+    where = Lines.where
+
+    def counted(lines: Lines, may_be: Callable[[Lines], Mask]) -> Iterator[Line]:
+        looks.append(lines)
+        return where(lines, may_be)
+
+    monkeypatch.setattr(Lines, "where", counted)
+    story = Story(World.PROCESSES)
+    exits = [story.does(f"P{i}", OpKind.WAKE, "children", at="exit:1") for i in range(2, 102)]
+    for gone in exits:
+        wait = story.does("P1", OpKind.WAIT, "children", at="wait:1", flags=OpFlag.WILDCARD)
+        story.orders(gone, wait)
+    assert len(found(story.trace(), Kind.WAIT_WAKEUPS)) == 1
+    assert len(looks) < len(exits)

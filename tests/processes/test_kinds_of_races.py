@@ -6,11 +6,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.processes.harness import PATIENCE, PROGRAMS, compiled, folder, launch, ran
+from tests.processes.harness import LOST_UPDATE, PATIENCE, PROGRAMS, compiled, folder, launch, ran
 
+from eitherway.detect import detect_all
+from eitherway.find import trees
 from eitherway.find.trees import Checked, TreeSearch
 from eitherway.model.finding import Finding
 from eitherway.model.order import Order
+from eitherway.model.race import Race
+from eitherway.model.trace import Trace
 from eitherway.model.words import Class, Kind
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
@@ -31,6 +35,23 @@ def program() -> Iterator[str]:
 def checked(work: Path, *command: str) -> Checked:
     with TreeSearch(launch(work, *command), Store(work / "store"), jobs=2) as search:
         return search.check(600.0, lambda _: None)
+
+
+@pytest.mark.usefixtures("box")
+def test_looking_for_races_is_not_trying_them(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a large tree it may take longer than what is given for that."""
+    clock = [0.0]
+
+    def slowly(trace: Trace) -> list[Race]:
+        clock[0] += 100
+        return detect_all(trace)
+
+    monkeypatch.setattr(trees, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(trees, "detect_all", slowly)
+    words = launch(work, "sh", "-c", LOST_UPDATE)
+    with TreeSearch(words, Store(work / "store")) as search:
+        found = search.check(1.0, lambda _: None)
+    assert found.tried == found.races > 0
 
 
 def followed(box: Sandbox, work: Path, log: Log, *command: str) -> Log:

@@ -33,7 +33,10 @@ def find(order: Order) -> list[Race]:
 def _races(board: Board) -> Iterator[Race]:
     wakes, told = board.wakes(), Told(board)
     for ended in board.ended():
-        for line in wakes[ended.wait.key.object].where(partial(_may_be, ended)):
+        lines = wakes[ended.wait.key.object]
+        if told.knows_all(ended.wait, ended.wake, lines):
+            continue
+        for line in lines.where(partial(_may_be, ended)):
             known = told.knows(ended.wait, ended.wake, line)
             if not known and board.overlap(ended.wait.key, line.key):
                 questions, others = _choices(ended, line)

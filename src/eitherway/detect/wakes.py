@@ -6,6 +6,7 @@ happened before a given operation is a beginning of the line, what happened afte
 question to a line costs two bisections however long it is.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -247,6 +248,9 @@ class Lines:
         """`actor` is by operation."""
         self._lines = lines
         self._clocks = clocks
+        self.places: dict[int, Counter[int]] = defaultdict(Counter)  # operations, by actor
+        for line in lines:
+            self.places[line.key.place][line.key.actor] += len(line.operation)
         self._single = np.array([len(line.operation) == 1 for line in lines], dtype=bool)
         self._first = np.array([line.operation[0] for line in lines], dtype=np.int64)
         self._partner = np.array([line.partner[0] for line in lines], dtype=np.int64)
@@ -301,6 +305,7 @@ class Board:
     def __init__(self, order: Order, flag: OpFlag = OpFlag.NONE) -> None:
         """Chosen are the WAITs that have this flag."""
         self._trace, wakes = order.trace, wakes_of(order.trace)
+        self.by_object = self._trace.world is World.PROCESSES
         self._wakes = wakes
         chosen = (self._trace.operations["flags"][wakes.wait] & int(flag)) == int(flag)
         self._pairs = wakes.wake[chosen], wakes.wait[chosen]
@@ -334,18 +339,16 @@ class Board:
         places: Column = self._trace.stacks["place"][stacks].astype(np.int64)
         return places
 
-    def about(self, operations: Column) -> Column:
-        """The object of each, where a place does not say as much; else 0."""
-        if self._trace.world is not World.PROCESSES:
-            return np.zeros_like(operations)
-        return self._object_of(operations).astype(np.int64)
+    def about(self, single: Column, one: Column, other: Column) -> tuple[Column, Column]:
+        """Where places do not say as much, on which object, and whether the two are by one; else 0.
 
-    def by_one(self, one: Column, other: Column) -> Column:
-        """Of which one actor does both, where that is to be known; else 0."""
+        Column by column.
+        """
+        if not self.by_object:
+            return np.zeros_like(single), np.zeros_like(single)
         actors = self._trace.operations["actor"]
-        known = self._trace.world is World.PROCESSES
-        same: Column = ((actors[one] == actors[other]) & known).astype(np.int64)
-        return same
+        alone: Column = (actors[one] == actors[other]).astype(np.int64)
+        return self._object_of(single).astype(np.int64), alone
 
     def overlap(self, one: LineKey, other: LineKey) -> bool:
         """Whether two ranges of one object overlap."""
@@ -404,10 +407,26 @@ class Told:
 
     def knows(self, single: Line, one: Line, other: Line) -> bool:
         """Whether nothing new can come of the one operation of the first two, and of the third."""
+        alone = one.key.actor == other.key.actor
+        return len(single.operation) == 1 and self._has(single, one, other.key.place, alone=alone)
+
+    def knows_all(self, single: Line, one: Line, lines: Lines) -> bool:
+        """The same of all lines, among which the second is: so they need not be looked at."""
         if len(single.operation) > 1:
             return False
-        key = self._keys(single.operation[:1], one.operation[:1], other.operation[:1])[0]
-        return tuple(key.tolist()) in self._known
+        for place, actors in lines.places.items():
+            own = actors[one.key.actor] - (place == one.key.place)
+            if own and not self._has(single, one, place, alone=True):
+                return False
+            others = len(actors) > (one.key.actor in actors)
+            if others and not self._has(single, one, place, alone=False):
+                return False
+        return True
+
+    def _has(self, single: Line, one: Line, place: int, *, alone: bool) -> bool:
+        places = one.key.place, place
+        about = (single.key.object, int(alone)) if self._board.by_object else (0, 0)
+        return (*about, single.key.place, min(places), max(places)) in self._known
 
     def new(self, single: Column, one: Column, other: Column) -> Iterator[tuple[int, ...]]:
         """The operations of the first of each triple that was not told, which now is."""
@@ -422,8 +441,9 @@ class Told:
     def _keys(self, single: Column, one: Column, other: Column) -> Column:
         places = [self._board.places(column) for column in (single, one, other)]
         others = np.minimum(*places[1:]), np.maximum(*places[1:])
-        about, alone = self._board.about(single), self._board.by_one(one, other)
-        keys: Column = np.stack([about, alone, places[0], *others], axis=1)
+        keys: Column = np.stack(
+            [*self._board.about(single, one, other), places[0], *others], axis=1
+        )
         return keys
 
 

@@ -32,7 +32,10 @@ def find(order: Order) -> list[Race]:
 def _races(board: Board) -> Iterator[Race]:
     waits, told = board.waits(), Told(board)
     for ended in board.ended():
-        for line in waits[ended.wake.key.object].where(partial(_may_be, ended)):
+        lines = waits[ended.wake.key.object]
+        if told.knows_all(ended.wake, ended.wait, lines):
+            continue
+        for line in lines.where(partial(_may_be, ended)):
             known = told.knows(ended.wake, ended.wait, line)
             if not known and board.overlap(ended.wake.key, line.key):
                 questions, others = _choices(ended, line)

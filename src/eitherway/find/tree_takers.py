@@ -8,7 +8,7 @@ the lock, until another has taken that job. A branch is a real run: what races t
 the recorded one, is looked for in it.
 """
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -87,12 +87,14 @@ def _races(traced: Traced, blocked: set[int]) -> list[Race]:
 
 def _takers(traced: Traced, waits: list[int]) -> Iterator[tuple[int, int]]:
     """What was taken, the begin of each, before another process first came to take; and that."""
-    rows = traced.trace.operations
-    by_pipe: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    trace, rows = traced.trace, traced.trace.operations
+    actors = sorted(set(rows["actor"][waits].tolist()))
+    process_of = {actor: traced.process(trace.actor(actor).native_id) for actor in actors}
+    before: dict[int, deque[int]] = defaultdict(lambda: deque(maxlen=_PARTS * KEPT))
+    came: dict[int, set[int]] = defaultdict(set)
     for wait in sorted(waits):
-        actor = int(rows["actor"][wait])
-        process = traced.process(traced.trace.actor(actor).native_id)
-        before = by_pipe[int(rows["range"][wait])]
-        if process not in {other for _, other in before}:
-            yield from ((taken, wait) for taken, _ in before)
-        before.append((wait, process))
+        pipe, process = int(rows["range"][wait]), process_of[int(rows["actor"][wait])]
+        if process not in came[pipe]:
+            yield from ((taken, wait) for taken in before[pipe])
+        came[pipe].add(process)
+        before[pipe].append(wait)

@@ -126,6 +126,13 @@ class _Run(NamedTuple):
         return self.outcome.fails or self.outcome.ending is outcomes.Ending.BUDGET
 
 
+class _Looked(NamedTuple):
+    """A run that was looked through, and what is to be tried of it."""
+
+    trace: Traced
+    found: Candidates
+
+
 @dataclass(frozen=True, slots=True)
 class _Pace:
     """How long races are tried, and who is told of each."""
@@ -203,15 +210,16 @@ class TreeSearch(Closing):
         checked = self._checked(path, trace)
         if self._rules.ask:
             checked.unmet = (*recorded.complaints, *self._rules.nowhere(recorded))
+        looked = _Looked(trace, _candidates(path, trace))
         if _is_cut(ran.log):
             checked.untried = _NO_END
-            _tell_each(checked, _candidates(path, trace))
+            _tell_each(checked, looked.found)
             return checked
         try:
             pace = _Pace(monotonic() + seconds, tell)
             threes = self._betrayed(failed, checked, pace) if failed else []
-            self._try_all(trace, recorded, checked, pace, threes=threes)
-            self._let_live(trace, checked, pace)
+            self._try_all(looked, recorded, checked, pace, threes=threes)
+            self._let_live(looked, checked, pace)
         except KeyboardInterrupt as interrupt:
             checked.interrupted = interrupt
         checked.findings = {each.id: each for each in by_cause(checked.findings.values())}
@@ -314,7 +322,7 @@ class TreeSearch(Closing):
 
     def _try_all(
         self,
-        trace: Traced,
+        looked: _Looked,
         recorded: Outcome,
         checked: Checked,
         pace: _Pace,
@@ -322,7 +330,7 @@ class TreeSearch(Closing):
         threes: list[Candidate],
     ) -> None:
         """`threes`: those whose pairs need not be tried any more."""
-        found = _candidates(checked.recording, trace)
+        trace, found = looked
         _count(checked, found)
         results: list[Tried] = []
         with self._judge(trace) as judge:
@@ -426,14 +434,14 @@ class TreeSearch(Closing):
             self._look_at(spec, judge, known, checked, pace)
         checked.branches += judge.branches - before
 
-    def _let_live(self, trace: Traced, checked: Checked, pace: _Pace) -> None:
+    def _let_live(self, looked: _Looked, checked: Checked, pace: _Pace) -> None:
         """Who was killed early made no calls that could race: a run in which it makes some.
 
         The older process goes first, so who is killed by the one that started it has done nothing.
         """
-        if not is_killed(trace):
+        if not is_killed(looked.trace):
             return
-        known = {each[0].finding.id for each in _candidates(checked.recording, trace).groups}
+        known = {each[0].finding.id for each in looked.found.groups}
         for seed in _LATER:
             if monotonic() > pace.until:
                 return
