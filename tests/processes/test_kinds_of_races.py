@@ -18,6 +18,7 @@ from eitherway.model.trace import Trace
 from eitherway.model.words import Class, Kind
 from eitherway.recording.store import Store
 from eitherway.sandbox.box import Sandbox
+from eitherway.worlds.processes.known import MAPPED
 from eitherway.worlds.processes.log import Log
 from eitherway.worlds.processes.plan import Plans, Turns
 from eitherway.worlds.processes.run import Follow, Limits, run
@@ -214,3 +215,32 @@ def test_calls_without_a_meaning_are_counted(work: Path, box: Sandbox) -> None:
     script = "use POSIX; POSIX::setsid() for 1..3"
     log = ran(box, work, "perl", "-e", script).log
     assert log.ending.calls_not_modelled == {"setsid": 3}
+
+
+def test_who_asks_for_a_position_does_not_change_it(work: Path, box: Sandbox) -> None:
+    asks = "perl -e 'sysseek(STDIN, 0, 1)' <&3 &"
+    sets = asks.replace("0, 1", "1, 0")
+    told = []
+    for two in (asks + asks, asks + sets):
+        log = ran(box, work, "sh", "-c", f"echo word > f; exec 3< f; {two} wait").log
+        trace = traced(log, str(work))
+        calls = {trace.name(int(trace.call[n])) for n in _racing(trace)}
+        told.append("lseek" in calls)
+    assert told == [False, True]
+
+
+def _racing(trace: Traced) -> list[int]:
+    every = (number for race in detect_all(trace.trace) for number in race.operations)
+    return [number for number in every if trace.call[number] >= 0]
+
+
+@pytest.mark.usefixtures("box")
+def test_two_that_map_a_file_are_left_out(work: Path) -> None:
+    """Either finds the same there; who reads or writes it beside one that maps it is tried."""
+    maps = 'import mmap; f = open("f", "r+"); mmap.mmap(f.fileno(), 4)'
+    both = f"/usr/bin/python3 -c '{maps}' & /usr/bin/python3 -c '{maps}' & wait"
+    found = checked(work, "sh", "-c", f"echo word > f; {both}")
+    assert MAPPED in found.left_out
+    assert found.findings == {}
+    beside = f"/usr/bin/python3 -c '{maps}' & echo more > f & wait"
+    assert checked(work, "sh", "-c", f"echo word > f; {beside}").races > 0

@@ -86,7 +86,7 @@ CALLS: dict[int, Shape] = {
         ("descriptor",),
         "nothing",
         "never",
-        ("load extent if SEEK_END", "store position"),
+        ("load extent if SEEK_END", "load position if only asked", "store position if set"),
     ),
     9: Shape(
         "mmap",

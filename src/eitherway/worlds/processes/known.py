@@ -12,6 +12,7 @@ from eitherway.worlds.processes.traced import Traced
 JOBSERVER = "tokens of make's jobserver"
 CCACHE = "the cache of ccache"
 PROGRESS = "the progress that CMake tells"
+MAPPED = "files that two map, and nothing else is seen to be done to: either finds the same"
 _MAKE = re.compile(r"(?:.*/)?(?:g?make|ninja)")
 _DONE = re.compile(rb"^\[\d+/\d+\] ", re.MULTILINE)  # of ninja: how many, and of how many
 _FIFO = re.compile(r"GMfifo\d+$")
@@ -42,6 +43,8 @@ class Known:
 
     def reason(self, operations: tuple[int, ...]) -> str:
         """Why these are not worth a try; nothing when they are."""
+        if all(self._maps(operation) for operation in operations):
+            return MAPPED
         for operation in operations:
             path = self._traced.describe(operation).variable
             call = int(self._traced.call[operation])
@@ -54,6 +57,10 @@ class Known:
             if _COUNTED.search(path):
                 return PROGRESS
         return ""
+
+    def _maps(self, operation: int) -> bool:
+        call = int(self._traced.call[operation])
+        return call != NO_CALL and self._traced.name(call) == "mmap"
 
 
 def _jobservers(traced: Traced) -> set[int]:

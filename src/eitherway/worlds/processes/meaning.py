@@ -170,9 +170,12 @@ def _look_at_watched(call: Call, mode: Mode) -> Iterator[Micro]:
             yield Micro(OpKind.LOAD, "directory", watched, 0, ALL)
 
 
-def _store_position(call: Call, mode: Mode) -> Iterator[Micro]:
-    if call.worked and _is_kept(mode(call.object)):
-        yield Micro(OpKind.STORE, "position", call.object)
+def _position(kind: OpKind) -> "Action":
+    def act(call: Call, mode: Mode) -> Iterator[Micro]:
+        if call.worked and _is_kept(mode(call.object)):
+            yield Micro(kind, "position", call.object)
+
+    return act
 
 
 def _own_process(call: Call, _: Mode) -> Iterator[Micro]:
@@ -334,7 +337,8 @@ _ACTIONS: dict[str, Action] = {
     "store whole data": _whole(OpKind.STORE),
     "store whole data of second": _whole(OpKind.STORE, second=True),
     "load listing": _listing,
-    "store position": _store_position,
+    "load position": _position(OpKind.LOAD),
+    "store position": _position(OpKind.STORE),
     "store process": _own_process,
     "store process of child": _process_of_child,
     "load process of other": _process_of_other,
@@ -408,6 +412,10 @@ def _seeks_by_size(call: Call) -> bool:
     return call.arguments[2] in (os.SEEK_END, os.SEEK_DATA, os.SEEK_HOLE)
 
 
+def _asks_where(call: Call) -> bool:
+    return call.arguments[2] == os.SEEK_CUR and call.arguments[1] == 0
+
+
 def _locks(call: Call) -> bool:
     return call.arguments[1] in SETS_LOCK and call.value & LOCK_TYPE != fcntl.F_UNLCK
 
@@ -423,6 +431,8 @@ _CONDITIONS: dict[str, Callable[[Call], bool]] = {
     "O_CREAT": lambda call: bool(call.opens & os.O_CREAT),
     "shared and writable": _maps_shared,
     "SEEK_END": _seeks_by_size,
+    "only asked": _asks_where,
+    "set": lambda call: not _asks_where(call),
     "locking": lambda call: not call.arguments[1] & fcntl.LOCK_UN,
     "LOCK_UN": lambda call: bool(call.arguments[1] & fcntl.LOCK_UN),
     "F_SETLK": _locks,
