@@ -25,12 +25,15 @@
 #define AT_PATH                                                                                    \
     case SYS_newfstatat:                                                                           \
     case SYS_statx:                                                                                \
-    case SYS_readlinkat
+    case SYS_readlinkat:                                                                           \
+    case SYS_faccessat:                                                                            \
+    case SYS_statfs
 
 static bool is_heard(long number) {
     switch (number) {
     TAKING:
     AT_PATH:
+    case SYS_fstatfs:
     case SYS_poll:
     case SYS_getrandom:
     case SYS_clock_gettime:
@@ -78,6 +81,7 @@ static uint64_t about(long number, long a, long b, const struct stat *known) {
     AT_PATH:
         return about_path(a, (const char *)b);
     TAKING:
+    case SYS_fstatfs:
     case SYS_close:
     case SYS_write:
     case SYS_sendmsg:
@@ -126,7 +130,7 @@ uint32_t ew_ask(long number, long a, long b, const struct stat *known) {
     uint64_t hash = ew_splitmix(ew_hash_word(about(number, a, b, known), (uint64_t)number));
     uint32_t flags = (is_heard(number) ? EW_ASK_HEARD : 0) |
                      (takes(number, a, b) ? EW_ASK_TAKES : 0) | (looks(number) ? EW_ASK_LOOKS : 0);
-    return flags | (uint32_t)(hash % (EW_ASK_LOOKS - 1) + 1);
+    return flags | (uint32_t)(hash % (EW_ASK_FILE - 1) + 1);
 }
 
 static long total_of(const struct iovec *parts, size_t count) {

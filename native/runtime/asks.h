@@ -7,14 +7,16 @@
 
 #include <sys/stat.h>
 
-//   15 14 13 12     0
-//  +--+--+--+--------+
-//  |h |t |l | hash   |  h: the outside hears of it
-//  +--+--+--+--------+  t: the answer may depend on what the outside has heard
-//                       l: 0 is the answer that nothing has come
+//   15 14 13 12 11     0
+//  +--+--+--+--+--------+
+//  |h |t |l |f | hash   |  h: the outside hears of it
+//  +--+--+--+--+--------+  t: the answer may depend on what the outside has heard
+//                          l: 0 is the answer that nothing has come
+//                          f: it is about a file, which is there in other runs too
 #define EW_ASK_HEARD 0x8000u
 #define EW_ASK_TAKES 0x4000u
 #define EW_ASK_LOOKS 0x2000u
+#define EW_ASK_FILE 0x1000u // never of `ew_ask`: see ew_input_of_file
 
 // A system call with its first arguments; never 0. `known`: what a descriptor among them leads to,
 // unless NULL.

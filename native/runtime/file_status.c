@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kernel tells of a file is input: a file that the program makes has another number and
 // other times in every run.
+#include "asks.h"
+#include "descriptors.h"
 #include "input.h"
 #include "libc.h"
 #include "sync.h"
@@ -8,25 +10,40 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-static int told(long result, void *status, size_t size, const void *pc) {
-    if (result < 0) {
-        errno = (int)-result;
-        return -1;
-    }
-    ew_input(EW_INPUT_DATA, status, size, size);
-    ew_touch(EW_OP_STORE, status, size, pc);
-    return 0;
+static mode_t mode_of(const void *status, size_t size) {
+    return size == sizeof(struct statx) ? ((const struct statx *)status)->stx_mode
+                                        : ((const struct stat *)status)->st_mode;
+}
+
+static bool is_file(mode_t mode) {
+    return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode);
+}
+
+static int told(const long call[6], long folder, const char *path, void *status, size_t size,
+                const void *pc) {
+    struct ew_file_told told = {.data = status, .size = size, .room = size};
+    if (ew_files_are_asked())
+        told.result = raw6(call[0], call[1], call[2], call[3], call[4], call[5], 0);
+    bool leads_outside = !path && (folder == STDIN_FILENO || ew_is_outside((int)folder));
+    told.is_file =
+        told.result < 0 ? path != NULL : is_file(mode_of(status, size)) && !leads_outside;
+    told.ask = ew_ask(call[0], folder, (long)path, NULL);
+    long result = ew_input_of_file(&told);
+    if (result >= 0)
+        ew_touch(EW_OP_STORE, status, size, pc);
+    return (int)ew_result(result);
 }
 
 static int at(int folder, const char *path, void *status, int flags, const void *pc) {
-    long result = ew_input_call(SYS_newfstatat, folder, (long)path, (long)status, flags, 0, 0);
-    return told(result, status, sizeof(struct stat), pc);
+    const long call[6] = {SYS_newfstatat, folder, (long)path, (long)status, flags};
+    return told(call, folder, path, status, sizeof(struct stat), pc);
 }
 
-static int of(int descriptor, void *status, const void *pc) {
-    long result = ew_input_call(SYS_fstat, descriptor, (long)status, 0, 0, 0, 0);
-    return told(result, status, sizeof(struct stat), pc);
+static int of(int descriptor, struct stat *status, const void *pc) {
+    const long call[6] = {SYS_fstat, descriptor, (long)status};
+    return told(call, descriptor, NULL, status, sizeof *status, pc);
 }
 
 _Static_assert(sizeof(struct stat) == sizeof(struct stat64), "there are two names for one thing");
@@ -64,6 +81,6 @@ EW_EXPORT int fstatat64(int folder, const char *path, struct stat64 *status, int
 }
 
 EW_EXPORT int statx(int folder, const char *path, int flags, unsigned mask, struct statx *status) {
-    long result = ew_input_call(SYS_statx, folder, (long)path, flags, mask, (long)status, 0);
-    return told(result, status, sizeof *status, PC);
+    const long call[6] = {SYS_statx, folder, (long)path, flags, mask, (long)status};
+    return told(call, folder, path, status, sizeof *status, PC);
 }

@@ -174,6 +174,43 @@ long ew_input_call(long number, long a, long b, long c, long d, long e, long f) 
     return ew_input_call_on(NULL, number, a, b, c, d, e, f);
 }
 
+bool ew_files_are_asked(void) {
+    return !ew_replaying || ew_scripted;
+}
+
+static size_t length_of(const struct ew_file_told *told) {
+    if (told->result < 0)
+        return 0;
+    return told->size ? told->size : (size_t)told->result;
+}
+
+#define OF_FILE (EW_ASK_FILE << EW_INPUT_ASK)
+
+// The file itself has answered. Times and numbers are those that the recorded run was told, if it
+// seems to be the same one.
+static void note_file(uint32_t kind, const struct ew_file_told *told) {
+    size_t length = length_of(told);
+    const void *old = ew_script_of_file(kind, told->result, told->data, length);
+    if (old)
+        memcpy(told->data, old, length);
+    note(kind, &told->result, sizeof told->result);
+    if (length)
+        note(EW_INPUT_DATA | OF_FILE, told->data, length);
+}
+
+long ew_input_of_file(struct ew_file_told *told) {
+    uint32_t kind = EW_INPUT_RESULT | told->ask << EW_INPUT_ASK;
+    uint32_t of_file = told->is_file ? OF_FILE : 0;
+    if (ew_scripted && told->is_file && !ew_script_is_next(kind)) {
+        note_file(kind | of_file, told);
+        return told->result;
+    }
+    get(kind | of_file, &told->result, sizeof told->result, sizeof told->result);
+    if (length_of(told))
+        get(EW_INPUT_DATA | of_file, told->data, length_of(told), told->room);
+    return told->result;
+}
+
 void ew_input_heard(long number, int descriptor) {
     uint32_t kind = EW_INPUT_RESULT | ew_ask(number, descriptor, 0, NULL) << EW_INPUT_ASK;
     long nothing = 0;

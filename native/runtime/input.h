@@ -80,6 +80,20 @@ bool ew_input_went_on(void);
 // Notes what the program says about itself; in a replay what it said then.
 void ew_input_tell(enum ew_input_kind kind, const char *text, size_t size);
 
+// What is told of a file: of one that a run has left its recording for, the run asks itself. It may
+// come to other files than the recorded one, or find them otherwise. The caller makes the call
+// where files are asked, and tells whether it is about such a file, and not about what leads
+// outside; the result is negative or the length of `data`, unless that is told by `size`.
+bool ew_files_are_asked(void);
+struct ew_file_told {
+    uint32_t ask; // of ew_ask
+    bool is_file;
+    long result;
+    void *data;
+    size_t size, room;
+};
+long ew_input_of_file(struct ew_file_told *told);
+
 // A system call whose result depends on the outside: made, or its result taken from the replay.
 long ew_input_call(long number, long a, long b, long c, long d, long e, long f);
 // The same on a descriptor of which the caller knows what it leads to.

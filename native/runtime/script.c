@@ -57,6 +57,11 @@ static const struct ew_input_wait *wait_of(const struct ew_inputs_item *item) {
     return (const struct ew_input_wait *)(item + 1);
 }
 
+// It can be asked itself.
+static bool is_of_file(const struct ew_inputs_item *item) {
+    return item->kind >> EW_INPUT_ASK & EW_ASK_FILE;
+}
+
 static bool lets_go(const struct ew_inputs_item *item) {
     return kind_of(item) == EW_INPUT_WAITED && wait_of(item)->how == EW_WAIT_LET_GO;
 }
@@ -65,7 +70,8 @@ static bool lets_go(const struct ew_inputs_item *item) {
 static bool may_be_missed(const struct ew_inputs_item *item) {
     uint32_t kind = kind_of(item);
     return kind == EW_INPUT_PASSED || kind == EW_INPUT_TURN || kind == EW_INPUT_WENT_ON ||
-           is_heard(item) || is_nothing(item) || (kind == EW_INPUT_WAITED && !lets_go(item));
+           is_of_file(item) || is_heard(item) || is_nothing(item) ||
+           (kind == EW_INPUT_WAITED && !lets_go(item));
 }
 
 static const struct ew_inputs_item *behind(const struct ew_inputs_item *item) {
@@ -113,8 +119,17 @@ static struct line *line_of(uint32_t thread) {
     return thread + 1 < line_count ? &lines[thread] : NULL;
 }
 
+// But for what files told.
+static uint32_t next_of(const struct line *line) {
+    uint32_t next = line->next;
+    while (next != NONE && is_of_file(entries[next].item))
+        next = entries[next].after;
+    return next;
+}
+
 static const struct ew_inputs_item *first_of(const struct line *line) {
-    return line && line->next != NONE ? entries[line->next].item : NULL;
+    uint32_t next = line ? next_of(line) : NONE;
+    return next != NONE ? entries[next].item : NULL;
 }
 
 // What the thread does itself may be next too.
@@ -126,8 +141,8 @@ static uint32_t next_that_counts(const struct line *line) {
 }
 
 static const struct ew_inputs_item *take_first(struct line *line) {
-    const struct ew_inputs_item *item = entries[line->next].item;
-    uint32_t taken = line->next;
+    uint32_t taken = next_of(line);
+    const struct ew_inputs_item *item = entries[taken].item;
     line->next = entries[taken].after;
     if (line->heard == taken)
         do
@@ -205,7 +220,7 @@ const struct ew_inputs_item *ew_script_take(uint32_t kind) {
     struct line *line = line_of(ew_self->id);
     pass_missed(line, kind);
     const struct ew_inputs_item *item = first_of(line);
-    if (!answers(item, kind) || (takes(item) && !may_come(line->next, ew_self->id)))
+    if (!answers(item, kind) || (takes(item) && !may_come(next_of(line), ew_self->id)))
         ew_script_over();
     return take_first(line);
 }
@@ -234,6 +249,41 @@ bool ew_script_goes_on(void) {
     while (line->next != next)
         take_first(line);
     return true;
+}
+
+static bool is_the_same(const struct ew_inputs_item *item, const void *data, size_t size) {
+    if (item->length != size)
+        return false;
+    if (size == sizeof(struct stat)) {
+        const struct stat *old = (const void *)(item + 1), *now = data;
+        return old->st_mode == now->st_mode && old->st_size == now->st_size;
+    }
+    if (size == sizeof(struct statx)) {
+        const struct statx *old = (const void *)(item + 1), *now = data;
+        return old->stx_mode == now->stx_mode && old->stx_size == now->stx_size;
+    }
+    return memcmp(item + 1, data, size) == 0;
+}
+
+static bool answered(const struct entry *entry, uint32_t kind, long result) {
+    long told;
+    memcpy(&told, entry->item + 1, sizeof told);
+    return entry->item->kind == kind && told == result;
+}
+
+const void *ew_script_of_file(uint32_t kind, long result, const void *data, size_t size) {
+    struct line *line = line_of(ew_self->id);
+    for (uint32_t i = line ? line->next : NONE;
+         i != NONE && may_be_missed(entries[i].item) && !is_heard(entries[i].item);
+         i = entries[i].after) {
+        uint32_t next = entries[i].after;
+        if (!size || next == NONE || !answered(&entries[i], kind, result) ||
+            !is_the_same(entries[next].item, data, size))
+            continue;
+        line->next = entries[next].after;
+        return entries[next].item + 1;
+    }
+    return NULL;
 }
 
 long ew_script_sent(uint32_t kind, long bytes) {

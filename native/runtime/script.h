@@ -24,6 +24,10 @@ bool ew_script_sees_nothing(uint32_t kind); // that is the answer, and nothing i
 // The same of a call that is to send so many bytes: the outside takes as many as it did then.
 long ew_script_sent(uint32_t kind, long bytes);
 
+// A file has answered itself, with this: what the recording has of the same question, if that is
+// the same in all but times and numbers. NULL: nothing.
+const void *ew_script_of_file(uint32_t kind, long result, const void *data, size_t size);
+
 void ew_script_waited(uint32_t thread, const struct ew_input_wait *wait);
 
 // The next that the outside does of itself: lets a thread go that waits, or sends a signal. False:

@@ -2,6 +2,7 @@
 // What the program is told of its surroundings that may be others in a replay: where links lead
 // (/proc/self), what may be accessed (/proc/123), how much room a disk has, limits, the list of
 // processes.
+#include "asks.h"
 #include "descriptors.h"
 #include "input.h"
 #include "libc.h"
@@ -37,14 +38,14 @@ static int told(int result, void *data, size_t size, const void *pc) {
 static ssize_t link_at(int folder, const char *path, char *into, size_t room, const void *pc) {
     if (!ew_running)
         return raw6(SYS_readlinkat, folder, (long)path, (long)into, (long)room, 0, 0);
-    long length = ew_input_call(SYS_readlinkat, folder, (long)path, (long)into, (long)room, 0, 0);
-    if (length < 0) {
-        errno = (int)-length;
-        return -1;
-    }
-    ew_input(EW_INPUT_DATA, into, (size_t)length, room);
-    ew_touch(EW_OP_STORE, into, (size_t)length, pc);
-    return length;
+    struct ew_file_told told = {ew_ask(SYS_readlinkat, folder, (long)path, NULL), .is_file = true,
+                                .data = into, .room = room};
+    if (ew_files_are_asked())
+        told.result = raw6(SYS_readlinkat, folder, (long)path, (long)into, (long)room, 0, 0);
+    long length = ew_input_of_file(&told);
+    if (length >= 0)
+        ew_touch(EW_OP_STORE, into, (size_t)length, pc);
+    return ew_result(length);
 }
 
 EW_EXPORT ssize_t readlink(const char *path, char *into, size_t room) {
@@ -79,12 +80,29 @@ EW_REAL(fstatfs);
 EW_REAL(statvfs);
 EW_REAL(fstatvfs);
 
+// The result of a call of libc's about a path or a descriptor, with what it has put at `data`.
+static int told_of_file(int result, uint32_t ask, void *data, size_t size, const void *pc) {
+    if (!ew_running)
+        return result;
+    struct ew_file_told told = {ask, true, result < 0 ? -errno : result, data, size, size};
+    long answer = ew_input_of_file(&told);
+    if (answer >= 0 && size)
+        ew_touch(EW_OP_STORE, data, size, pc);
+    return (int)ew_result(answer);
+}
+
+static uint32_t about_path(long number, int folder, const char *path) {
+    return ew_ask(number, folder, (long)path, NULL);
+}
+
 EW_EXPORT int access(const char *path, int mode) {
-    return told(REAL(access)(path, mode), NULL, 0, PC);
+    return told_of_file(REAL(access)(path, mode), about_path(SYS_faccessat, AT_FDCWD, path), NULL,
+                        0, PC);
 }
 
 EW_EXPORT int faccessat(int folder, const char *path, int mode, int flags) {
-    return told(REAL(faccessat)(folder, path, mode, flags), NULL, 0, PC);
+    return told_of_file(REAL(faccessat)(folder, path, mode, flags),
+                        about_path(SYS_faccessat, folder, path), NULL, 0, PC);
 }
 
 _Static_assert(sizeof(struct statfs) == sizeof(struct statfs64) &&
@@ -93,23 +111,27 @@ _Static_assert(sizeof(struct statfs) == sizeof(struct statfs64) &&
                "there are two names for one thing");
 
 EW_EXPORT int statfs(const char *path, struct statfs *into) {
-    return told(REAL(statfs)(path, into), into, sizeof *into, PC);
+    return told_of_file(REAL(statfs)(path, into), about_path(SYS_statfs, AT_FDCWD, path), into,
+                        sizeof *into, PC);
 }
 EW_ALIAS(statfs64, statfs);
 EW_ALIAS(__statfs, statfs);
 
 EW_EXPORT int fstatfs(int descriptor, struct statfs *into) {
-    return told(REAL(fstatfs)(descriptor, into), into, sizeof *into, PC);
+    return told_of_file(REAL(fstatfs)(descriptor, into), ew_ask(SYS_fstatfs, descriptor, 0, NULL),
+                        into, sizeof *into, PC);
 }
 EW_ALIAS(fstatfs64, fstatfs);
 
 EW_EXPORT int statvfs(const char *path, struct statvfs *into) {
-    return told(REAL(statvfs)(path, into), into, sizeof *into, PC);
+    return told_of_file(REAL(statvfs)(path, into), about_path(SYS_statfs, AT_FDCWD, path), into,
+                        sizeof *into, PC);
 }
 EW_ALIAS(statvfs64, statvfs);
 
 EW_EXPORT int fstatvfs(int descriptor, struct statvfs *into) {
-    return told(REAL(fstatvfs)(descriptor, into), into, sizeof *into, PC);
+    return told_of_file(REAL(fstatvfs)(descriptor, into), ew_ask(SYS_fstatfs, descriptor, 0, NULL),
+                        into, sizeof *into, PC);
 }
 EW_ALIAS(fstatvfs64, fstatvfs);
 

@@ -61,6 +61,35 @@ def test_each_thread_gets_what_it_got(
     assert {finding.klass for finding in findings} == {expected}
 
 
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for number in range(5):
+        (folder / str(number)).write_bytes(bytes(number))
+        (folder / f"{number}.link").symlink_to("x" * number or "/")
+        if number % 2 == 0:
+            (folder / f"{number}.even").touch()
+    return folder
+
+
+@pytest.mark.parametrize("how", ["fstat", "stat", "statx", "readlink", "access"])
+def test_who_comes_to_another_file_is_told_of_that_one(
+    program: Program, how: str, files: Path, tmp_path: Path
+) -> None:
+    """The recording has what its threads were told of other files, under the same descriptors."""
+    findings = judged([program("files"), str(files), how], Plan(timeout=30), tmp_path)
+    assert findings
+    assert {finding.klass for finding in findings} == {Class.K_WITNESS_HARMLESS}
+
+
+def test_whether_a_file_is_there_may_be_what_the_order_decides(
+    program: Program, files: Path, tmp_path: Path
+) -> None:
+    findings = judged([program("files"), str(files), "made"], Plan(timeout=30), tmp_path)
+    assert Class.OUTPUT_DIFFERS in {finding.klass for finding in findings}
+
+
 def test_what_nobody_has_recorded_is_inconclusive(program: Program, tmp_path: Path) -> None:
     findings = judged([program("outside"), "draws_more"], Plan(timeout=30), tmp_path)
     reasons = {(finding.klass, finding.reason) for finding in findings}

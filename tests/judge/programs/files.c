@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that ask what files are: FOLDER, and how.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILES = 5, NAME = 4096 };
+
+static const char *folder, *how;
+static volatile int taken, is_made;
+
+static void fail_unless(int condition) {
+    if (!condition)
+        exit(3);
+}
+
+static void name_of(char *name, int number) {
+    snprintf(name, NAME, "%s/%d", folder, number);
+}
+
+// A file has as many bytes as its number says, so does the link to it, and only those are there
+// that have an even one.
+static void ask(int number) {
+    char name[NAME], into[NAME];
+    struct stat status;
+    struct statx more;
+    name_of(name, number);
+    if (strcmp(how, "fstat") == 0) {
+        int file = open(name, O_RDONLY);
+        fail_unless(fstat(file, &status) == 0 && status.st_size == number);
+        fail_unless(lseek(file, 0, SEEK_END) == number);
+        close(file);
+    } else if (strcmp(how, "stat") == 0) {
+        fail_unless(stat(name, &status) == 0 && status.st_size == number);
+    } else if (strcmp(how, "statx") == 0) {
+        fail_unless(statx(AT_FDCWD, name, 0, STATX_SIZE, &more) == 0);
+        fail_unless(more.stx_size == (unsigned)number);
+    } else if (strcmp(how, "readlink") == 0) {
+        strcat(name, ".link");
+        fail_unless(readlink(name, into, sizeof into) == (number ? number : 1));
+    } else {
+        strcat(name, ".even");
+        fail_unless(access(name, F_OK) == -(number % 2));
+    }
+}
+
+// Whose turn it is nobody decides: one file may be asked by two, or by the other one.
+static void *take(void *unused) {
+    for (;;) {
+        int mine = taken;
+        taken = mine + 1;
+        if (mine >= FILES)
+            return unused;
+        ask(mine);
+    }
+}
+
+static void *make(void *unused) {
+    char name[NAME];
+    is_made = 1;
+    name_of(name, FILES);
+    close(open(name, O_WRONLY | O_CREAT, 0600));
+    return unused;
+}
+
+static void *look(void *unused) {
+    char name[NAME];
+    struct stat status;
+    int told = is_made;
+    name_of(name, FILES);
+    printf("%s\n", stat(name, &status) == 0 ? "there" : "not there");
+    return told > 1 ? unused : NULL;
+}
+
+int main(int count, char **words) {
+    pthread_t threads[2];
+    if (count != 3)
+        return 64;
+    folder = words[1], how = words[2];
+    int makes = strcmp(how, "made") == 0;
+    pthread_create(&threads[0], NULL, makes ? make : take, NULL);
+    pthread_create(&threads[1], NULL, makes ? look : take, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    puts("done");
+    return 0;
+}
