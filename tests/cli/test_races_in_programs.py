@@ -94,3 +94,25 @@ def test_a_store_that_was_copied_is_not_believed(tmp_path: Path) -> None:
     assert refused.returncode == 64
     assert "was not made in that place" in refused.stderr
     assert eitherway(elsewhere, "races", "--again").returncode == 0
+
+
+NEVER_IN_TIME = """
+#include <pthread.h>
+static void *work(void *x) { for (volatile long i = 0; i < 1000000000000; i++); return x; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+    return 0;
+}
+"""
+
+
+def test_a_search_in_which_no_schedule_was_over_says_nothing_by_its_exit_code_either(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "program.c").write_text(NEVER_IN_TIME, encoding="utf-8")
+    build(tmp_path / "program.c", tmp_path / "program")
+    done = eitherway(tmp_path, "check", "--seconds", "0.2", "--", "./program")
+    assert "the time was over before the first schedule came to its end" in done.stdout
+    assert done.returncode == 2

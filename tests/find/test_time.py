@@ -114,7 +114,7 @@ def test_a_schedule_that_is_not_over_in_time_is_cut_off_and_is_no_hang(
 ) -> None:
     monkeypatch.setattr("eitherway.find.clock.GRACE", LONG)  # it may take long to begin one
     progress = searched("endings", "never", budget=Budget(seconds=0.5))
-    assert (progress.schedules, progress.cut_off) == (0, 1)
+    assert (progress.schedules, progress.cut_off, progress.in_vain) == (0, 1, True)
     assert progress.findings == {}
 
 

@@ -89,6 +89,9 @@ def _words(still: "Still", finding: "Finding", there: "Finding | None", search: 
         return f"{finding.id} is still there{_name(finding, there)}: {tried}"
     if still is Still.GONE:
         return f"{finding.id} is gone: it was not seen in {tried}"
+    if search.progress.in_vain:
+        why = "the driver failed" if search.progress.schedules else "the time was over"
+        return f"nothing can be said of {finding.id}: {why} in every schedule"
     where = ", ".join(missing(finding, search))
     return f"{finding.id} is no longer reached: the program was not in {where}, in {tried}"
 

@@ -47,5 +47,5 @@ class Progress:
     space: str = ""  # what can be said of all schedules
     exhausted: bool = False  # there is no other schedule
     interrupted: KeyboardInterrupt | None = None
-    in_vain: bool = False  # no driver was content with any run
+    in_vain: bool = False  # nothing was tried: no run was over, or no driver content with any
     cut_off: int = 0  # runs that were not over when the time was; the others are `schedules`

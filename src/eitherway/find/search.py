@@ -155,6 +155,7 @@ class Search(Closing):
         self._tell_unexamined()
         self._count_failures()
         self.progress.findings = without_repeats(self.progress.findings)
+        self.progress.in_vain = not self.progress.schedules
         if self._driving and self._driving.in_vain:
             self.progress.in_vain = True
             self._note(_IN_VAIN)

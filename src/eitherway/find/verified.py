@@ -39,7 +39,9 @@ def verify(
         return Still.THERE
     if search.progress.interrupted:  # what was not looked for is not gone
         raise search.progress.interrupted
-    return Still.GONE if missing(finding, search) == () else Still.NOT_REACHED
+    if search.progress.in_vain or missing(finding, search):
+        return Still.NOT_REACHED
+    return Still.GONE
 
 
 def again(finding: Finding, search: Search) -> Finding | None:
