@@ -4,6 +4,7 @@
 // Who waits for a descriptor that another thread closes goes on waiting for what it led to, as the
 // kernel has it.
 #include "channels.h"
+#include "filelocks.h"
 #include "input.h"
 #include "transfer.h"
 
@@ -21,6 +22,7 @@ static void begin(int descriptor, const void *pc) {
     if (ew_talks && ew_is_outside(descriptor))
         ew_input_heard(SYS_close, descriptor);
     ew_channel_put(descriptor, pc);
+    ew_file_locks_closing(descriptor, pc);
     ew_closing((unsigned)descriptor, (unsigned)descriptor);
 }
 

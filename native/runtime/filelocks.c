@@ -6,6 +6,7 @@
 #include "filelocks.h"
 #include "channels.h"
 #include "input.h"
+#include "script.h"
 #include "sync.h"
 #include "transfer.h"
 
@@ -13,7 +14,30 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+// Through which descriptors a lock was taken: closing one gives it back.
+#define DESCRIPTORS (1u << 16)
+static uint64_t locked[DESCRIPTORS / 64];
+
+static uint64_t *word_of(int fd) {
+    return &locked[(unsigned)fd % DESCRIPTORS / 64];
+}
+
+static void is_locked(int fd) {
+    *word_of(fd) |= 1ull << fd % 64;
+}
+
+void ew_file_locks_closing(int fd, const void *pc) {
+    if (fd < 0 || !(*word_of(fd) >> fd % 64 & 1))
+        return;
+    *word_of(fd) &= ~(1ull << fd % 64);
+    ew_common_put(EW_FILE_LOCKS, pc);
+}
+
+// In a run that has left its recording, threads may come in another order than there: whose turn it
+// is the file knows.
 static long attempt(long number, int fd, long operation, long argument) {
+    if (ew_scripted)
+        return ew_input_made(number, fd, raw3(number, fd, operation, argument));
     long error = ew_input_call(number, fd, operation, argument, 0, 0, 0);
     if (ew_replaying && error == 0)
         raw3(number, fd, operation, argument);
@@ -42,8 +66,10 @@ static long attempt_until(long number, int fd, long operation, long argument, bo
 
 static long take(long number, int fd, long operation, long argument, bool waits, const void *pc) {
     long error = attempt_until(number, fd, operation, argument, waits);
-    if (error == 0)
+    if (error == 0) {
+        is_locked(fd);
         ew_common_took(EW_FILE_LOCKS, pc);
+    }
     return error;
 }
 

@@ -67,6 +67,10 @@ bool ew_input_perhaps(enum ew_input_kind kind, bool came, void *data, size_t siz
 EW_DATA bool ew_talks;
 void ew_input_heard(long number, int descriptor);
 
+// The same of a call on a descriptor that was made, in a run that has left its recording: with its
+// result, which is returned.
+long ew_input_made(long number, int descriptor, long result);
+
 // A thread waits for the outside no more.
 void ew_input_wait(uint32_t thread, struct ew_input_wait *wait);
 // A signal has come from outside; in a replay the recorded one instead.

@@ -6,6 +6,7 @@
 // to libc: it reads some while it holds locks of its own (time zones, users), and nobody may run
 // then.
 #include "channels.h"
+#include "filelocks.h"
 #include "input.h"
 #include "signals.h"
 #include "stream.h"
@@ -120,6 +121,7 @@ static int stream_close(FILE *stream) {
     if (ew_talks && ew_is_outside(stream->_fileno))
         ew_input_heard(SYS_close, stream->_fileno);
     ew_channel_put(stream->_fileno, NULL);
+    ew_file_locks_closing(stream->_fileno, PC);
     ew_numbers_closed((unsigned)stream->_fileno, (unsigned)stream->_fileno);
     ew_closing((unsigned)stream->_fileno, (unsigned)stream->_fileno);
     int result = libc_close(stream);

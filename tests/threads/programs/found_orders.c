@@ -263,6 +263,15 @@ static void unlock_file(void) {
     check(flock(ends[1], LOCK_UN) == 0);
 }
 
+static void close_locked(void) {
+    check(close(ends[1]) == 0);
+}
+
+static void close_locked_stream(void) {
+    FILE *stream = fdopen(ends[1], "r");
+    check(stream != NULL && fclose(stream) == 0);
+}
+
 static void lock_file(void) {
     check(flock(ends[0], LOCK_EX) == 0);
 }
@@ -486,6 +495,8 @@ static const struct {
     CASE(messages, make_messages, put_message, take_message),
     CASE(semaphore_set, make_semaphore, add_one, subtract_one),
     CASE(file_lock, make_locks, unlock_file, lock_file),
+    CASE(file_lock_closed, make_locks, close_locked, lock_file),
+    CASE(file_lock_stream, make_locks, close_locked_stream, lock_file),
     CASE(signal_thread, block_signal, send_signal, take_signal),
     CASE(signal_process, block_signal, send_to_all, take_signal),
     CASE(signal_read, make_signal_descriptor, send_to_all, read_signal),
