@@ -732,7 +732,7 @@ _Static_assert(offsetof(struct ew_inputs_head, room) == 8, "inputs_head.room");
 
 /* One thing that came; its bytes follow, padded to a multiple of 8. */
 struct ew_inputs_item {
-  uint32_t kind; /* What it is, in the lower half: the numbers are those of the `input` block. In the upper half what was asked, if that is known: a hash, and bit 31 where the outside hears of it. Bit 28: of a file, which a run can ask itself. */
+  uint32_t kind; /* What it is, in the lower half: the numbers are those of the `input` block. In the upper half what was asked, if that is known: a hash, and bit 31 where the outside hears of it. Bit 28: of a file, a lock or a semaphore, which a run can ask itself. */
   uint32_t thread; /* Who received it; 0xFFFFFFFF: a signal from outside, which no thread has asked for. */
   uint64_t length; /* Without the padding. [bytes] */
 };

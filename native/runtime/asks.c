@@ -16,6 +16,7 @@
     case SYS_recvmsg:                                                                              \
     case SYS_epoll_wait:                                                                           \
     case SYS_accept4:                                                                              \
+    case SYS_mq_timedreceive:                                                                      \
     case SYS_getsockopt:                                                                           \
     case SYS_getsockname:                                                                          \
     case SYS_getpeername:                                                                          \
@@ -33,7 +34,12 @@ static bool is_heard(long number) {
     switch (number) {
     TAKING:
     AT_PATH:
+    case SYS_msgrcv:
     case SYS_fstatfs:
+    case SYS_flock:
+    case SYS_fcntl:
+    case SYS_semop:
+    case SYS_semctl:
     case SYS_poll:
     case SYS_getrandom:
     case SYS_clock_gettime:
@@ -80,6 +86,11 @@ static uint64_t about(long number, long a, long b, const struct stat *known) {
         return about_polled((const struct pollfd *)a, b);
     AT_PATH:
         return about_path(a, (const char *)b);
+    case SYS_msgrcv:
+    case SYS_msgsnd:
+    case SYS_semop:
+    case SYS_semctl:
+        return (uint64_t)a;
     TAKING:
     case SYS_fstatfs:
     case SYS_close:
@@ -115,6 +126,8 @@ static bool takes(long number, long a, long b) {
     switch (number) {
     TAKING:
         return number != SYS_fstat;
+    case SYS_msgrcv:
+        return true;
     case SYS_poll:
         return !only_sends((const struct pollfd *)a, b);
     default:

@@ -12,7 +12,8 @@
 //  |h |t |l |f | hash   |  h: the outside hears of it
 //  +--+--+--+--+--------+  t: the answer may depend on what the outside has heard
 //                          l: 0 is the answer that nothing has come
-//                          f: it is about a file, which is there in other runs too
+//                          f: it is about a file, a lock or a semaphore, which are there in
+//                             other runs too
 #define EW_ASK_HEARD 0x8000u
 #define EW_ASK_TAKES 0x4000u
 #define EW_ASK_LOOKS 0x2000u

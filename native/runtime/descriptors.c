@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
 
 struct target {
@@ -21,6 +22,7 @@ static uint32_t made_count, made_room;
 static uint32_t made_shared; // so many of them, the oldest, others have too
 static uint32_t last_channel;
 static dev_t telling[2]; // file systems whose files say what the kernel thinks just now
+static dev_t queues;     // file system of POSIX message queues, once one was used
 static bool shared;      // some with another process
 static uint32_t last_number, shared_numbers; // see below; another process has those up to there too
 
@@ -215,6 +217,8 @@ void ew_numbers_closed(unsigned first, unsigned last) {
 
 // --- where one leads
 
+#define MQUEUE_MAGIC 0x19800202 // ipc/mqueue.c of Linux, which no header has
+
 // Devices that give the same to everybody: null, zero and full.
 static bool is_constant_device(const struct stat *status) {
     unsigned number = minor(status->st_rdev);
@@ -231,7 +235,16 @@ bool ew_tells_of_now(int descriptor) {
 }
 
 static bool is_plain_outside(int descriptor, const struct stat *status) {
-    return is_telling(status) || is_numbered_outside(descriptor); // it came through a socket
+    return is_telling(status) || (queues && status->st_dev == queues) ||
+           is_numbered_outside(descriptor); // it came through a socket
+}
+
+void ew_queue_used(int descriptor) {
+    struct statfs files;
+    struct stat status;
+    if (!queues && raw3(SYS_fstatfs, descriptor, (long)&files, 0) == 0 &&
+        files.f_type == MQUEUE_MAGIC && target_of(descriptor, &status))
+        queues = status.st_dev;
 }
 
 bool ew_look_where(int descriptor, struct stat *status) {

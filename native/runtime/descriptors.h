@@ -14,6 +14,9 @@ bool ew_is_outside(int descriptor);
 
 // The same, and what it is; an st_mode of 0 is something without a name (an eventfd), or nothing.
 bool ew_look_where(int descriptor, struct stat *status);
+// A call for POSIX message queues is made on it: what lies where this one does leads outside,
+// though it looks like a file.
+void ew_queue_used(int descriptor);
 
 // Whether it is where the program's output goes. It is taken as it comes, in a replay too, and by
 // whatever: a pipe that is full for a moment, or a file.

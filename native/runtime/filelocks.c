@@ -2,11 +2,12 @@
 // flock, lockf and fcntl's locks: other threads run until one is free.
 //
 // Whoever holds it may be another process, so that whether one was got is part of the recording. A
-// replay takes what was got really too, lest the state of the files be another.
+// replay takes what was got really too, lest the state of the files be another; and a run that has
+// left its recording asks the lock itself, which another thread may have there.
 #include "filelocks.h"
+#include "asks.h"
 #include "channels.h"
 #include "input.h"
-#include "script.h"
 #include "sync.h"
 #include "transfer.h"
 
@@ -33,13 +34,12 @@ void ew_file_locks_closing(int fd, const void *pc) {
     ew_common_put(EW_FILE_LOCKS, pc);
 }
 
-// In a run that has left its recording, threads may come in another order than there: whose turn it
-// is the file knows.
 static long attempt(long number, int fd, long operation, long argument) {
-    if (ew_scripted)
-        return ew_input_made(number, fd, raw3(number, fd, operation, argument));
-    long error = ew_input_call(number, fd, operation, argument, 0, 0, 0);
-    if (ew_replaying && error == 0)
+    struct ew_file_told told = {.ask = ew_ask(number, fd, operation, NULL), .is_file = true};
+    if (ew_files_are_asked())
+        told.result = raw3(number, fd, operation, argument);
+    long error = ew_input_of_file(&told);
+    if (!ew_files_are_asked() && error == 0)
         raw3(number, fd, operation, argument);
     return error;
 }

@@ -211,13 +211,6 @@ long ew_input_of_file(struct ew_file_told *told) {
     return told->result;
 }
 
-long ew_input_made(long number, int descriptor, long result) {
-    uint32_t kind = EW_INPUT_RESULT | ew_ask(number, descriptor, 0, NULL) << EW_INPUT_ASK;
-    ew_script_sent(kind, 0);
-    note(kind, &result, sizeof result);
-    return result;
-}
-
 void ew_input_heard(long number, int descriptor) {
     uint32_t kind = EW_INPUT_RESULT | ew_ask(number, descriptor, 0, NULL) << EW_INPUT_ASK;
     long nothing = 0;

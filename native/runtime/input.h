@@ -67,10 +67,6 @@ bool ew_input_perhaps(enum ew_input_kind kind, bool came, void *data, size_t siz
 EW_DATA bool ew_talks;
 void ew_input_heard(long number, int descriptor);
 
-// The same of a call on a descriptor that was made, in a run that has left its recording: with its
-// result, which is returned.
-long ew_input_made(long number, int descriptor, long result);
-
 // A thread waits for the outside no more.
 void ew_input_wait(uint32_t thread, struct ew_input_wait *wait);
 // A signal has come from outside; in a replay the recorded one instead.
@@ -84,10 +80,11 @@ bool ew_input_went_on(void);
 // Notes what the program says about itself; in a replay what it said then.
 void ew_input_tell(enum ew_input_kind kind, const char *text, size_t size);
 
-// What is told of a file: of one that a run has left its recording for, the run asks itself. It may
-// come to other files than the recorded one, or find them otherwise. The caller makes the call
-// where files are asked, and tells whether it is about such a file, and not about what leads
-// outside; the result is negative or the length of `data`, unless that is told by `size`.
+// What is told of a file, of a lock on one or of a semaphore of System V: a run that has left its
+// recording asks itself. It may come to other files than the recorded one, or find them otherwise.
+// The caller makes the call where files are asked, and tells whether it is about such a file, and
+// not about what leads outside; the result is negative or the length of `data`, unless that is told
+// by `size`.
 bool ew_files_are_asked(void);
 struct ew_file_told {
     uint32_t ask; // of ew_ask

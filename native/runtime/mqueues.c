@@ -51,6 +51,7 @@ static long run(mqd_t queue, struct call *call, const struct timespec *when) {
     bool receives = call->number == SYS_mq_timedreceive;
     if (when && !ew_is_length(when))
         return -EINVAL;
+    ew_queue_used(queue);
     ew_transfer_begin(&transfer, queue, receives ? POLLIN : POLLOUT, false);
     long flags = raw3(SYS_fcntl, queue, F_GETFL, 0);
     transfer.outside = flags >= 0;

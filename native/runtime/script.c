@@ -46,7 +46,9 @@ static bool is_nothing(const struct ew_inputs_item *item) {
     if (!(ask & EW_ASK_TAKES))
         return false;
     memcpy(&result, item + 1, sizeof result);
-    return ask & EW_ASK_LOOKS ? result == 0 : result == -EAGAIN;
+    if (ask & EW_ASK_LOOKS)
+        return result == 0;
+    return result == -EAGAIN || result == -ENOMSG || result == -ETIMEDOUT;
 }
 
 static bool takes(const struct ew_inputs_item *item) {

@@ -4,6 +4,7 @@
 // Their numbers are the kernel's and other ones in every run, so a replay is told those of the
 // recording. Semaphores and memory are really there in a replay too, because they order and hold
 // what several processes do; of messages the recording knows all.
+#include "asks.h"
 #include "channels.h"
 #include "input.h"
 #include "sync.h"
@@ -73,8 +74,6 @@ typedef long attempt_function(void *argument);
 static long until_done(attempt_function *attempt, void *argument, long full, int64_t deadline,
                        bool waits) {
     enum ew_woken woken = EW_WOKEN;
-    ew_testcancel();
-    ew_point(EW_WHY_SYNC);
     ew_self->life.interrupted = EW_UNDISTURBED;
     for (;;) {
         long done = attempt(argument);
@@ -111,8 +110,10 @@ static long attempt_operation(void *argument) {
     struct operation *operation = argument;
     if (ew_try_elsewhere(operate, operation))
         return 0;
-    ew_input(EW_INPUT_RESULT, &operation->error, sizeof(long), sizeof(long));
-    return operation->error;
+    struct ew_file_told told = {.ask = ew_ask(SYS_semop, operation->id, 0, NULL),
+                                .is_file = true,
+                                .result = operation->error};
+    return ew_input_of_file(&told);
 }
 
 static bool gives(const struct operation *operation) {
@@ -125,6 +126,8 @@ static bool gives(const struct operation *operation) {
 static long run(struct operation *operation, int64_t deadline, bool waits, const void *pc) {
     if (gives(operation))
         ew_common_put(EW_SEMAPHORE_SETS, pc);
+    ew_testcancel();
+    ew_point(EW_WHY_SYNC);
     long error = until_done(attempt_operation, operation, -EAGAIN, deadline, waits);
     if (error == 0)
         ew_common_took(EW_SEMAPHORE_SETS, pc);
@@ -174,6 +177,24 @@ static int told(long result, void *buffer, size_t size) {
     return (int)ew_result(result);
 }
 
+// What tells one number of a set, or changes it: not who did so last, of which the number is
+// another in each run.
+static bool is_plain(int command) {
+    return command == GETVAL || command == SETVAL || command == SETALL || command == GETNCNT ||
+           command == GETZCNT || command == IPC_RMID;
+}
+
+static int told_of_set(int id, long result) {
+    struct ew_file_told told = {.ask = ew_ask(SYS_semctl, id, 0, NULL),
+                                .is_file = true,
+                                .result = result < 0 ? result : 0,
+                                .data = &result,
+                                .size = sizeof result,
+                                .room = sizeof result};
+    long error = ew_input_of_file(&told);
+    return (int)ew_result(error < 0 ? error : result);
+}
+
 EW_EXPORT int semctl(int id, int number, int command, ...) {
     va_list rest;
     va_start(rest, command);
@@ -184,7 +205,7 @@ EW_EXPORT int semctl(int id, int number, int command, ...) {
                                     : told_by(command, SEM_STAT, SEM_INFO, sizeof(struct semid_ds),
                                               sizeof(struct seminfo));
     long result = raw6(SYS_semctl, real_of(SEMAPHORES, id), number, command, argument, 0, 0);
-    return told(result, (void *)argument, size);
+    return is_plain(command) ? told_of_set(id, result) : told(result, (void *)argument, size);
 }
 
 // --- memory
@@ -223,16 +244,21 @@ static long attempt_message(void *argument) {
     return done;
 }
 
+static long pass_on(struct message *message, long full) {
+    ew_testcancel();
+    ew_point_asking(-1);
+    return until_done(attempt_message, message, full, EW_NEVER, !(message->flags & IPC_NOWAIT));
+}
+
 EW_EXPORT int msgsnd(int id, const void *data, size_t size, int flags) {
     struct message message = {SYS_msgsnd, id, flags, (void *)data, size, 0};
     ew_common_put(EW_MESSAGE_QUEUES, PC);
-    return (int)ew_result(
-        until_done(attempt_message, &message, -EAGAIN, EW_NEVER, !(flags & IPC_NOWAIT)));
+    return (int)ew_result(pass_on(&message, -EAGAIN));
 }
 
 EW_EXPORT ssize_t msgrcv(int id, void *data, size_t size, long type, int flags) {
     struct message message = {SYS_msgrcv, id, flags, data, size, type};
-    long got = until_done(attempt_message, &message, -ENOMSG, EW_NEVER, !(flags & IPC_NOWAIT));
+    long got = pass_on(&message, -ENOMSG);
     if (got >= 0)
         ew_common_took(EW_MESSAGE_QUEUES, PC);
     return ew_result(got);

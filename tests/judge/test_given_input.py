@@ -90,6 +90,25 @@ def test_whether_a_file_is_there_may_be_what_the_order_decides(
     assert Class.OUTPUT_DIFFERS in {finding.klass for finding in findings}
 
 
+@pytest.mark.parametrize("how", ["flock", "fcntl", "semaphores"])
+def test_a_lock_of_the_kernel_is_held_by_one_thread_of_a_branch(
+    program: Program, how: str, tmp_path: Path
+) -> None:
+    """The recording says of both that they got it: they came one after the other."""
+    command = [program("kernel_objects"), str(tmp_path), how]
+    findings = judged(command, Plan(timeout=30), tmp_path)
+    assert findings
+    assert {finding.klass for finding in findings} == {Class.K_WITNESS_HARMLESS}
+
+
+@pytest.mark.parametrize("how", ["messages", "queue"])
+def test_no_message_comes_before_it_is_sent(program: Program, how: str, tmp_path: Path) -> None:
+    command = [program("kernel_objects"), str(tmp_path), how]
+    findings = judged(command, Plan(timeout=30), tmp_path)
+    assert findings
+    assert {finding.klass for finding in findings} == {Class.K_WITNESS_HARMLESS}
+
+
 def test_what_nobody_has_recorded_is_inconclusive(program: Program, tmp_path: Path) -> None:
     findings = judged([program("outside"), "draws_more"], Plan(timeout=30), tmp_path)
     reasons = {(finding.klass, finding.reason) for finding in findings}
