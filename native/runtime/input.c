@@ -3,6 +3,7 @@
 #include "input.h"
 #include "asks.h"
 #include "circles.h"
+#include "file_numbers.h"
 #include "polling.h"
 #include "schedule.h"
 #include "script.h"
@@ -191,8 +192,12 @@ static size_t length_of(const struct ew_file_told *told) {
 static void note_file(uint32_t kind, const struct ew_file_told *told) {
     size_t length = length_of(told);
     const void *old = ew_script_of_file(kind, told->result, told->data, length);
+    if (old && ew_is_status(length))
+        ew_file_was_told(told->data, old, length);
     if (old)
         memcpy(told->data, old, length);
+    else if (ew_is_status(length))
+        ew_file_renumber(told->data, length);
     note(kind, &told->result, sizeof told->result);
     if (length)
         note(EW_INPUT_DATA | OF_FILE, told->data, length);

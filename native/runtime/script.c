@@ -2,6 +2,7 @@
 #include "script.h"
 #include "asks.h"
 #include "descriptors.h"
+#include "file_numbers.h"
 #include "guide.h"
 #include "polling.h"
 
@@ -253,17 +254,20 @@ bool ew_script_goes_on(void) {
     return true;
 }
 
+static bool looks_the_same(const void *told, const void *data, size_t size) {
+    if (size == sizeof(struct stat)) {
+        const struct stat *old = told, *now = data;
+        return old->st_mode == now->st_mode && old->st_size == now->st_size;
+    }
+    const struct statx *old = told, *now = data;
+    return old->stx_mode == now->stx_mode && old->stx_size == now->stx_size;
+}
+
 static bool is_the_same(const struct ew_inputs_item *item, const void *data, size_t size) {
     if (item->length != size)
         return false;
-    if (size == sizeof(struct stat)) {
-        const struct stat *old = (const void *)(item + 1), *now = data;
-        return old->st_mode == now->st_mode && old->st_size == now->st_size;
-    }
-    if (size == sizeof(struct statx)) {
-        const struct statx *old = (const void *)(item + 1), *now = data;
-        return old->stx_mode == now->stx_mode && old->stx_size == now->stx_size;
-    }
+    if (ew_is_status(size))
+        return looks_the_same(item + 1, data, size) && ew_file_may_be(data, item + 1, size);
     return memcmp(item + 1, data, size) == 0;
 }
 

@@ -73,7 +73,9 @@ def files(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("how", ["fstat", "stat", "statx", "readlink", "access", "flock"])
+@pytest.mark.parametrize(
+    "how", ["fstat", "stat", "statx", "readlink", "access", "flock", "numbers"]
+)
 def test_who_comes_to_another_file_is_told_of_that_one(
     program: Program, how: str, files: Path, tmp_path: Path
 ) -> None:

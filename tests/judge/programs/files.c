@@ -70,6 +70,31 @@ static void *take(void *unused) {
     }
 }
 
+// Two files of one size, which are told apart by their numbers.
+static ino_t numbers[2];
+
+static ino_t number_of(int file) {
+    char name[NAME];
+    struct stat status;
+    name_of(name, FILES + file);
+    int descriptor = open(name, O_RDONLY | O_CREAT, 0600);
+    fail_unless(fstat(descriptor, &status) == 0);
+    close(descriptor);
+    return status.st_ino;
+}
+
+static void *tell(void *unused) {
+    is_made = 1;
+    return unused;
+}
+
+static void *know(void *unused) {
+    int first = is_made;
+    ino_t one = number_of(first), other = number_of(!first);
+    fail_unless(one == numbers[first] && other == numbers[!first]);
+    return unused;
+}
+
 static void *make(void *unused) {
     char name[NAME];
     is_made = 1;
@@ -92,9 +117,11 @@ int main(int count, char **words) {
     if (count != 3)
         return 64;
     folder = words[1], how = words[2];
-    int makes = strcmp(how, "made") == 0;
-    pthread_create(&threads[0], NULL, makes ? make : take, NULL);
-    pthread_create(&threads[1], NULL, makes ? look : take, NULL);
+    int makes = strcmp(how, "made") == 0, knows = strcmp(how, "numbers") == 0;
+    for (int i = 0; knows && i < 2; i++)
+        numbers[i] = number_of(i);
+    pthread_create(&threads[0], NULL, knows ? tell : makes ? make : take, NULL);
+    pthread_create(&threads[1], NULL, knows ? know : makes ? look : take, NULL);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     puts("done");
