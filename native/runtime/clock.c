@@ -18,7 +18,7 @@
 #define LOOK 1000 // nanoseconds that one look costs; a step costs one, see scheduler.c
 
 int64_t ew_moved, ew_rested;
-static struct timespec base[2];
+static struct timespec base[2], began;
 
 int64_t ew_now(void) {
     ew_moved += LOOK;
@@ -48,10 +48,19 @@ static void round_up(struct timespec *moment) {
 
 void ew_clock_begin(void) {
     ew_clock_start();
+    began = base[0];
     round_up(&base[0]);
     round_up(&base[1]);
     ew_input(EW_INPUT_START, base, sizeof base, sizeof base);
     ew_moved = ew_rested = 0;
+}
+
+int64_t ew_clock_began(void) {
+    return ew_nanoseconds(&began);
+}
+
+int64_t ew_clock_recorded(void) {
+    return ew_nanoseconds(&base[0]) - EW_SECOND;
 }
 
 static bool is_real(clockid_t clock) {

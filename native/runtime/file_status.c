@@ -4,6 +4,7 @@
 #include "asks.h"
 #include "descriptors.h"
 #include "file_numbers.h"
+#include "file_times.h"
 #include "input.h"
 #include "libc.h"
 #include "sync.h"
@@ -24,13 +25,15 @@ static bool is_file(mode_t mode) {
 }
 
 // A run that is to leave its recording knows its files by then.
-static void note_number(const long call[6], const void *told, size_t size) {
+static void note_file(const long call[6], const void *told, size_t size) {
     char now[sizeof(struct statx)] __attribute__((aligned(8)));
     long into = call[0] == SYS_fstat ? 2 : call[0] == SYS_statx ? 5 : 3, again[6];
     memcpy(again, call, sizeof again);
     again[into] = (long)now;
-    if (raw6(again[0], again[1], again[2], again[3], again[4], again[5], 0) == 0)
-        ew_file_was_told(now, told, size);
+    if (raw6(again[0], again[1], again[2], again[3], again[4], again[5], 0) < 0)
+        return;
+    ew_file_was_told(now, told, size);
+    ew_file_times_were_told(now, told, size);
 }
 
 static int told(const long call[6], long folder, const char *path, void *status, size_t size,
@@ -44,7 +47,7 @@ static int told(const long call[6], long folder, const char *path, void *status,
     told.ask = ew_ask(call[0], folder, (long)path, NULL);
     long result = ew_input_of_file(&told);
     if (result >= 0 && !ew_files_are_asked())
-        note_number(call, status, size);
+        note_file(call, status, size);
     if (result >= 0)
         ew_touch(EW_OP_STORE, status, size, pc);
     return (int)ew_result(result);

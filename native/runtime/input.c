@@ -4,6 +4,7 @@
 #include "asks.h"
 #include "circles.h"
 #include "file_numbers.h"
+#include "file_times.h"
 #include "polling.h"
 #include "schedule.h"
 #include "script.h"
@@ -187,17 +188,28 @@ static size_t length_of(const struct ew_file_told *told) {
 
 #define OF_FILE (EW_ASK_FILE << EW_INPUT_ASK)
 
-// The file itself has answered. Times and numbers are those that the recorded run was told, if it
-// seems to be the same one.
+// What is told of a file: its number and times as the recorded run would have been told them.
+static void note_status(const void *old, void *status, size_t size) {
+    if (old && ew_file_times_may_be(status, old, size)) {
+        ew_file_was_told(status, old, size);
+        ew_file_times_were_told(status, old, size);
+        memcpy(status, old, size);
+        return;
+    }
+    if (old)
+        ew_file_was_told(status, old, size);
+    ew_file_renumber(status, size);
+    ew_file_times_put(status, size);
+}
+
+// The file itself has answered.
 static void note_file(uint32_t kind, const struct ew_file_told *told) {
     size_t length = length_of(told);
     const void *old = ew_script_of_file(kind, told->result, told->data, length);
-    if (old && ew_is_status(length))
-        ew_file_was_told(told->data, old, length);
-    if (old)
+    if (ew_is_status(length))
+        note_status(old, told->data, length);
+    else if (old)
         memcpy(told->data, old, length);
-    else if (ew_is_status(length))
-        ew_file_renumber(told->data, length);
     note(kind, &told->result, sizeof told->result);
     if (length)
         note(EW_INPUT_DATA | OF_FILE, told->data, length);

@@ -346,6 +346,9 @@ static inline void ew_clock_pass(int64_t nanoseconds) {      // somebody has run
 void ew_clock_jump(int64_t when); // nobody can go on before
 void ew_clock_start(void);
 void ew_clock_begin(void); // from zero again, and recorded
+// When this run really began, and the earliest that the recorded one may have, if it follows one.
+int64_t ew_clock_began(void);
+int64_t ew_clock_recorded(void);
 int64_t ew_deadline(clockid_t clock, const struct timespec *when);
 int64_t ew_deadline_in(int64_t nanoseconds); // from now; EW_NEVER stays
 

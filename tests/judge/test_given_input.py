@@ -74,7 +74,7 @@ def files(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "how", ["fstat", "stat", "statx", "readlink", "access", "flock", "numbers"]
+    "how", ["fstat", "stat", "statx", "readlink", "access", "flock", "numbers", "times"]
 )
 def test_who_comes_to_another_file_is_told_of_that_one(
     program: Program, how: str, files: Path, tmp_path: Path

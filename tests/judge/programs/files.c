@@ -95,6 +95,32 @@ static void *know(void *unused) {
     return unused;
 }
 
+// The first two are made before the third, and nothing is left of an earlier run.
+static void make_three(void) {
+    char name[NAME];
+    for (int i = 0; i < 3; i++) {
+        name_of(name, FILES + i);
+        unlink(name);
+        close(open(name, O_WRONLY | O_CREAT, 0600));
+    }
+}
+
+static struct timespec time_of(int file) {
+    char name[NAME];
+    struct stat status;
+    name_of(name, file);
+    fail_unless(stat(name, &status) == 0);
+    return status.st_mtim;
+}
+
+// Which of the first two is asked is what the order decides: neither is younger than the third.
+static void *compare(void *unused) {
+    struct timespec one = time_of(FILES + !is_made), last = time_of(FILES + 2);
+    fail_unless(one.tv_sec < last.tv_sec ||
+                (one.tv_sec == last.tv_sec && one.tv_nsec <= last.tv_nsec));
+    return unused;
+}
+
 static void *make(void *unused) {
     char name[NAME];
     is_made = 1;
@@ -118,10 +144,14 @@ int main(int count, char **words) {
         return 64;
     folder = words[1], how = words[2];
     int makes = strcmp(how, "made") == 0, knows = strcmp(how, "numbers") == 0;
+    int compares = strcmp(how, "times") == 0;
     for (int i = 0; knows && i < 2; i++)
         numbers[i] = number_of(i);
-    pthread_create(&threads[0], NULL, knows ? tell : makes ? make : take, NULL);
-    pthread_create(&threads[1], NULL, knows ? know : makes ? look : take, NULL);
+    void *(*second)(void *) = knows ? know : compares ? compare : makes ? look : take;
+    if (compares)
+        make_three();
+    pthread_create(&threads[0], NULL, knows || compares ? tell : makes ? make : take, NULL);
+    pthread_create(&threads[1], NULL, second, NULL);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     puts("done");
