@@ -47,14 +47,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_trace_is_kept_listed_and_searched_for_races(place: Path) -> None:
     replayed = eitherway(place, "replay", "--trace", "whole", "--depth", "values")
     assert replayed.returncode == 0
-    assert "traced 61 operations" in replayed.stderr
+    assert "traced 63 operations" in replayed.stderr
     assert "next: eitherway report --trace whole" in replayed.stderr
     listed = eitherway(place, "report", "--trace", "whole")
     assert listed.returncode == 0
     rows = [line.split() for line in listed.stdout.splitlines()[1:]]
-    assert len(rows) == 61
-    assert rows[3][:7] == ["3", "T1", "write", "of", "8", "balance", "10"]
-    assert rows[3][7].endswith("bank.c:18")
+    assert len(rows) == 63
+    assert rows[4][:7] == ["3", "T1", "write", "of", "8", "balance", "10"]
+    assert rows[4][7].endswith("bank.c:18")
     assert eitherway(place, "races", "whole").returncode == 1
 
 
