@@ -8,7 +8,6 @@ what it got in the recording, as long as it asks for the same.
 import hashlib
 from collections.abc import Container
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -154,10 +153,6 @@ class Branches:
         """Of the run."""
         return self.ran.schedule.reached
 
-    @cached_property
-    def _recorded_rests(self) -> int:
-        return self._explorer.run(replay=self.ran).shown.rests
-
     def branch(self, spec: Spec, explorer: Explorer | None = None) -> Outcome:
         """What it does, whoever runs it: any explorer of the same program can."""
         return outcome_of(self.run(spec, explorer))
@@ -169,12 +164,13 @@ class Branches:
 
         `kept_from`: where a part of its outputs begins that is kept beside their beginnings.
         """
-        explorer = explorer or self._explorer
+        explorer, allowed = explorer or self._explorer, self._rests
         ran = self._left(spec, explorer, kept_from)
         told = ran.shown
-        if told.pair_end is PairEnd.WAITS and told.rests > self._rests:
-            had, self._rests = self._rests, max(_AT_LEAST, _PATIENCE * self._recorded_rests)
-            if self._rests > had:
+        if told.pair_end is PairEnd.WAITS and told.rests > allowed:
+            recorded = explorer.run(replay=self.ran).shown.rests
+            self._rests = max(self._rests, _PATIENCE * recorded)
+            if self._rests > allowed:  # others may run branches meanwhile, and have seen to it
                 return self._left(spec, explorer, kept_from)
         return ran
 
