@@ -24,13 +24,17 @@ static uint64_t *word_of(int fd) {
 }
 
 static void is_locked(int fd) {
-    *word_of(fd) |= 1ull << fd % 64;
+    *word_of(fd) |= 1ull << (unsigned)fd % 64;
+}
+
+static void is_unlocked(int fd) {
+    *word_of(fd) &= ~(1ull << (unsigned)fd % 64);
 }
 
 void ew_file_locks_closing(int fd, const void *pc) {
-    if (fd < 0 || !(*word_of(fd) >> fd % 64 & 1))
+    if (fd < 0 || !(*word_of(fd) >> (unsigned)fd % 64 & 1))
         return;
-    *word_of(fd) &= ~(1ull << fd % 64);
+    is_unlocked(fd);
     ew_common_put(EW_FILE_LOCKS, pc);
 }
 
@@ -75,6 +79,8 @@ static long take(long number, int fd, long operation, long argument, bool waits,
 
 static long give(long number, int fd, long operation, long argument, const void *pc) {
     ew_common_put(EW_FILE_LOCKS, pc);
+    if (number == SYS_flock) // of the others it may be a part
+        is_unlocked(fd);
     return attempt_until(number, fd, operation, argument, false);
 }
 
