@@ -58,8 +58,8 @@ struct kind {
     int clock;
 };
 
-// Of /proc/PID/timers: "ID: 0", "signal: 14/0000000000000000", "notify: signal/pid.7", "ClockID:
-// 1".
+// Of /proc/PID/timers: "ID: 0", "signal: 14/0000000000000000", "notify: signal/pid.7" and then
+// "ClockID: 1".
 static struct kind kind_of(pid_t process, int number) {
     char path[64], line[128];
     int id = -1;
